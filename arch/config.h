@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing the machine descriptions. Formats: docs/formats.md.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "arch/cluster.h"
+#include "arch/design_space.h"
+#include "arch/technology.h"
+
+namespace tandem {
+
+/// Each reader throws ConfigError with every complaint about the file at once.
+Chip load_chip(const std::filesystem::path& file);
+Cluster load_cluster(const std::filesystem::path& file);  ///< `chip:` names a chip file, relative to this one
+Technology load_technology(const std::filesystem::path& file);
+
+/// Resolved text, which the readers accept again (a cluster carries its chip inline).
+std::string to_yaml(const Chip& chip);
+std::string to_yaml(const Cluster& cluster);
+std::string to_yaml(const Technology& technology);
+
+/// The shipped configs: $TANDEM_CONFIGS, else beside the executable's install, else the source tree's configs/.
+std::filesystem::path config_directory();
+/// A file as given, or `configs/<kind>/<name>.yaml` for a bare name ("a100-80gb"). Throws ConfigError with near misses.
+std::filesystem::path find_config(std::string_view kind, const std::string& name_or_path);
+
+}  // namespace tandem

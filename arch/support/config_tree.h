@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A parsed YAML or JSON file with the position of every node; the one form that all readers work on.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arch/support/error.h"
+
+namespace tandem {
+
+struct ConfigNode {
+  enum class Kind { null, scalar, list, map };
+  struct Entry;
+
+  Kind kind = Kind::null;
+  std::string scalar;
+  bool quoted = false;  ///< the scalar was a quoted string, so it is no number
+  std::vector<ConfigNode> items;
+  std::vector<Entry> entries;  ///< in file order; duplicate keys are kept for the reader to refuse
+  int line = 0, column = 0;    ///< from 1
+
+  [[nodiscard]] const ConfigNode* find(std::string_view key) const;
+};
+
+struct ConfigNode::Entry {
+  std::string key;
+  int line = 0, column = 0;
+  ConfigNode value;
+};
+
+/// Throws ConfigError on a syntax error (with position), nesting deeper than 64, or a text beyond 16 MiB. YAML anchors
+/// and aliases are resolved; their expansion is bounded.
+ConfigNode parse_yaml(std::string_view text, const std::string& file);
+ConfigNode parse_json(std::string_view text, const std::string& file);
+/// By extension: .json, else YAML. A missing, unreadable, oversized or binary file is a ConfigError.
+ConfigNode load_config_tree(const std::filesystem::path& file);
+
+/// The nearest of `known` by edit distance, or empty if none is near.
+std::string nearest_name(std::string_view text, const std::vector<std::string>& known);
+
+}  // namespace tandem

@@ -1,0 +1,1 @@
+#include "workloads/operator.h"
