@@ -97,10 +97,12 @@ struct Operand {
   Bytes bytes{};  ///< distinct bytes (a key shared by several query heads counts once)
   Residency where = Residency::hbm;
   bool weight = false;
+  bool stashed = false;  ///< kept for the backward pass: it stays in HBM even when its consumer is fused
   bool operator==(const Operand&) const = default;
 };
 
-/// Vector work that rides on a matmul's output tiles instead of being an operator of its own.
+/// Element-wise work that rides on the output tiles of a matmul (or of another element-wise operator) instead of being
+/// an operator of its own.
 struct FusedWork {
   OperatorKind kind{};
   Pass pass = Pass::forward;
@@ -117,15 +119,20 @@ struct Operator {
   DataType dtype = DataType::bf16;
   MatmulShape matmul;  ///< matmul kinds
   VectorShape vector;  ///< all other kinds
-  /// Matmul of a causal attention: only work on or below the diagonal of the m x n (or m x k) square is needed.
+  /// Matmul of a causal attention: only work on or below the diagonal of the queries x keys plane is needed, which is
+  /// m x n (scores) or m x k (values, and their gradients).
   bool causal = false;
+  /// Keys of the causal plane where it is not square (0: m): context parallelism gives a device a part of the queries,
+  /// taken as balanced (zigzag).
+  std::int64_t causal_keys = 0;
   std::vector<Operand> inputs;   ///< matmul: {A, B}
   std::vector<Operand> outputs;  ///< matmul: {C}
   std::vector<FusedWork> epilogue;
 
   bool operator==(const Operator&) const = default;
 
-  /// Needed operations of the tensor cores (2 m n k batch, halved towards the diagonal if causal); 0 for vector kinds.
+  /// Needed operations of the tensor cores: 2 m n k batch; causal: exactly s (s + 1) / 2 of the s x s plane's MACs.
+  /// 0 for vector kinds.
   [[nodiscard]] Flops matmul_flops() const;
   /// Element-wise operations, the epilogue's included.
   [[nodiscard]] Flops vector_flops() const;
@@ -137,7 +144,8 @@ struct Operator {
 /// A matmul with its three operands in HBM. `b_is_weight` marks B as a parameter.
 Operator make_matmul(std::string name, MatmulShape shape, DataType dtype, Pass pass = Pass::forward,
                      bool b_is_weight = true);
-/// A vector operator with `inputs` and `outputs` full-size operands in HBM, by the kind's own table (vector_work.h).
+/// A vector operator with its full-size operands in HBM, as many as the kind's table says (vector_work.h), and the
+/// small ones that belong to the kind: a norm's scale (and shift), a bias, a dropout mask of one byte an element.
 Operator make_vector(std::string name, OperatorKind kind, VectorShape shape, DataType dtype, Pass pass = Pass::forward);
 
 }  // namespace tandem

@@ -29,12 +29,19 @@ struct OperatorGraph {
 /// Throws std::invalid_argument if an edge does not point forward or names no operator.
 void validate(const OperatorGraph& graph);
 
-/// Moves element-wise operators that are fed by one matmul alone into its epilogue; the tensor between them no longer
-/// touches HBM. Elements, FLOPs and all other operands are conserved.
+/// Kinds whose every element depends on the same element of their operands alone.
+bool is_element_wise(OperatorKind kind);
+
+/// Moves an element-wise operator into the epilogue of the matmul (or element-wise operator) that feeds it and nobody
+/// else; the tensor between them no longer touches HBM, unless it is stashed: then it is written but not read again.
+/// Elements, FLOPs and all other operands are conserved.
 OperatorGraph fuse(const OperatorGraph& graph);
 
 /// Backward pass of a forward graph: for each operator its data gradient, for each matmul also the gradient of B
-/// (a weight gradient where B is a weight), in reverse order. Source: chain rule; Megatron-LM (arXiv 1909.08053).
+/// (a weight gradient where B is a weight), in reverse order. A bias has a weight gradient alone (its data gradient is
+/// the identity), as has an embedding; a norm's weight gradients ride on its data gradient. The sum of gradients where
+/// a residual forks is charged to the residual. Names: "<name>.dgrad", ".wgrad" (matmul with a weight), ".grad_a",
+/// ".grad_b" (product of activations), ".grad" (vector kinds). Source: chain rule; Megatron-LM (arXiv 1909.08053).
 OperatorGraph backward(const OperatorGraph& forward);
 
 }  // namespace tandem

@@ -20,7 +20,11 @@ enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
 enum class Recompute { none, selective, full };
 enum class Optimizer { sgd, adam };
 enum class Attention { unfused, flash };
-enum class Axis { tensor, context, expert, data, pipeline };
+/// Element-wise operators: kernels of their own, or riding on what feeds them (operator_graph.h, fuse).
+enum class Fusion { none, epilogue };
+/// Groups of devices that communicate. `data`: those that hold the same dense parameters (dp x cp); `expert_data`: the
+/// same experts (dp / ep x cp); `embedding`: first and last pipeline stage, which share a tied table.
+enum class Axis { tensor, context, expert, data, pipeline, expert_data, embedding };
 
 template <>
 struct EnumNames<PipelineSchedule> {
@@ -45,9 +49,19 @@ struct EnumNames<Attention> {
       {{Attention::unfused, "unfused"}, {Attention::flash, "flash"}});
 };
 template <>
+struct EnumNames<Fusion> {
+  static constexpr auto values =
+      std::to_array<std::pair<Fusion, std::string_view>>({{Fusion::none, "none"}, {Fusion::epilogue, "epilogue"}});
+};
+template <>
 struct EnumNames<Axis> {
-  static constexpr auto values = std::to_array<std::pair<Axis, std::string_view>>(
-      {{Axis::tensor, "tp"}, {Axis::context, "cp"}, {Axis::expert, "ep"}, {Axis::data, "dp"}, {Axis::pipeline, "pp"}});
+  static constexpr auto values = std::to_array<std::pair<Axis, std::string_view>>({{Axis::tensor, "tp"},
+                                                                                   {Axis::context, "cp"},
+                                                                                   {Axis::expert, "ep"},
+                                                                                   {Axis::data, "dp"},
+                                                                                   {Axis::pipeline, "pp"},
+                                                                                   {Axis::expert_data, "edp"},
+                                                                                   {Axis::embedding, "embedding"}});
 };
 
 struct Plan {
@@ -55,9 +69,9 @@ struct Plan {
   bool sequence_parallel = false;
   std::int64_t global_batch = 0;  ///< sequences per iteration
   std::int64_t microbatch = 1;    ///< sequences per step of one pipeline
-  std::int64_t sequence = 0;      ///< tokens per sequence
+  std::int64_t sequence = 0;      ///< tokens per sequence; 0: the model's longest
   /// Transformer layers of each (virtual) stage, first to last; pp * virtual_stages entries. Embedding runs with the
-  /// first, head and loss with the last.
+  /// first, head and loss with the last. Empty: as even as can be, see resolved().
   std::vector<std::int64_t> stage_layers;
   PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
   std::int64_t virtual_stages = 1;  ///< per device; above one only with `interleaved`
@@ -68,6 +82,7 @@ struct Plan {
   bool fp32_gradients = true;       ///< gradient accumulation and exchange in fp32 (Megatron mixed precision)
   Attention attention = Attention::unfused;
   bool overlap_gradients = false;  ///< exchange gradients during the last backward passes
+  Fusion fusion = Fusion::epilogue;
 
   bool operator==(const Plan&) const = default;
 
@@ -78,6 +93,13 @@ struct Plan {
 /// Everything that makes the plan impossible for this model and number of devices: degrees that do not divide heads,
 /// batch or devices, stages that do not add up (each with the numbers, and the next ones that would do). Empty if fine.
 std::vector<std::string> problems(const Plan& plan, const TransformerModel& model, std::int64_t devices);
+
+/// The plan with `stage_layers` and `sequence` filled in where it leaves them open: even stages, the model's longest
+/// sequence.
+Plan resolved(Plan plan, const TransformerModel& model);
+
+/// What the plan says without effect ("sequence_parallel: nothing to split with tp 1"), for reports.
+std::vector<std::string> remarks(const Plan& plan, const TransformerModel& model);
 
 /// Layers as even as can be over `stages`, the earlier stages taking the remainder (30 over 4: 8, 8, 7, 7).
 std::vector<std::int64_t> even_stages(std::int64_t layers, std::int64_t stages);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/answer.h"
+
+#include <numeric>
+
+namespace tandem {
+
+TimeByCause& TimeByCause::operator+=(const TimeByCause& other) {
+  for (std::size_t i = 0; i < kCauses; ++i) part[i] += other.part[i];
+  return *this;
+}
+
+TimeByCause TimeByCause::times(std::int64_t n) const {
+  TimeByCause product;
+  for (std::size_t i = 0; i < kCauses; ++i) product.part[i] = Picoseconds(checked_product(part[i].count(), n));
+  return product;
+}
+
+Picoseconds TimeByCause::total() const { return std::accumulate(part.begin(), part.end(), Picoseconds(0)); }
+
+}  // namespace tandem
