@@ -18,6 +18,17 @@ struct TileShape {
 
 /// Two levels: a `block` of the problem stands in the global buffer, a `tile` of it is one core's unit of work. Edge
 /// blocks and tiles are smaller, never padded. Batch elements are independent blocks.
+///
+/// Order of work, the same for prediction and simulation:
+/// - blocks: batch element by batch element, then the loops of `order`, outermost first;
+/// - within a block, output tiles row by row (n fastest); a *task* is one output tile (of split_k parts, one part: the
+///   k tiles of the block are cut into split_k runs of ceil(count / split_k)) with its k tiles in order;
+/// - tasks are numbered through all blocks and dealt round robin: task i runs on core first + i % count. Blocks are no
+///   barrier. Where the output stays in the cores (output_stays_in_core), the k blocks of an output block are one task
+///   per tile, on one core;
+/// - otherwise, and between split_k parts, partial sums (fp32, or int32 for int8) go back to the global buffer.
+/// Tasks of one wave (same i / count) that need the same A or B tile share one read of the global buffer if the NoC
+/// multicasts.
 struct MatmulMapping {
   TileShape block;
   TileShape tile;
@@ -49,15 +60,57 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
+/// Trips of each loop of a matmul mapping. `blocks` x block covers the problem, `tiles` x tile a full block, edges
+/// included and nothing else.
+struct LoopTrips {
+  std::int64_t batch = 1;
+  TileShape blocks;  ///< blocks of the problem along m, n, k
+  TileShape tiles;   ///< tiles of a full block along m, n, k
+};
+LoopTrips loop_trips(const Operator& op, const MatmulMapping& mapping);
+
+/// Output tiles (x split_k) of one full block.
+std::int64_t tasks_per_block(const Operator& op, const MatmulMapping& mapping);
+/// Times that a core takes up an output tile, over all blocks; a causal m x n square counts only the tiles needed.
+std::int64_t task_count(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
+
+/// The output block's partial sums never leave the cores between its k blocks: there is one k block, or k is the
+/// innermost loop that turns and a block has no more tasks than there are cores.
+bool output_stays_in_core(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
+
+/// Tile [m0, m0 + m) x [n0, n0 + n) x [k0, k0 + k) of a causal operator that lies wholly above the diagonal: no work. A
+/// square m x n masks its output (scores), else a square m x k masks A (context).
+bool is_masked(const Operator& op, std::int64_t m0, std::int64_t n0, std::int64_t k0, const TileShape& tile);
+
+/// Share of the tiles that is_masked leaves: 1 unless causal.
+double needed_share(const Operator& op, const MatmulMapping& mapping);
+
+/// Size of one element of partial sums: fp32, int32.
+constexpr Bytes kPartialSum{4};
+
+/// What the mapping occupies: blocks of A, B and C in the global buffer; tiles of A, B and partial sums of C in one
+/// core. Whatever changes while it is in use is there twice if double-buffered; operands that live elsewhere take none.
+Bytes global_buffer_needed(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
+Bytes local_buffer_needed(const Operator& op, const MatmulMapping& mapping);
+
 /// Bytes that a mapping moves between HBM and the global buffer, and between the global buffer and the cores.
+/// A block of an operand is loaded anew whenever its index changes along the loops; an operand of which the blocks are
+/// the whole is read once. Operand bytes that batch elements share (Operand::bytes is below batch x block) are moved in
+/// proportion.
 /// Source: reuse by stationary operand of the loop order (Timeloop, ISPASS 2019, section VI).
 struct MatmulTraffic {
   Bytes hbm_read, hbm_write;    ///< both pass the DMA
-  Bytes core_read, core_write;  ///< over the NoC; with multicast a tile row or column is sent once
+  Bytes core_read, core_write;  ///< reads and writes of the global buffer by the cores: a multicast tile counts once
+  Bytes port_read, port_write;  ///< through the ports of all cores: a multicast tile counts for each receiver
 };
+/// `cores` cores at work, with the multicast of `noc`.
+MatmulTraffic matmul_traffic(const Operator& op, const MatmulMapping& mapping, const Noc& noc, std::int64_t cores);
+/// With multicast, and as many cores as a block has tasks: a tile row or column is sent once per block.
 MatmulTraffic matmul_traffic(const Operator& op, const MatmulMapping& mapping);
 
-/// Cycles of one m x n x k tile on one tensor core: folds, fill, stream, drain, by dataflow and overlap options.
+/// Cycles of one m x n x k tile on one tensor core: folds, fill, stream, drain, by dataflow and overlap options. The
+/// core's arrays split the tile's n and m between them in the way that takes least. With x MACs per PE and cycle an
+/// array streams x times as fast.
 /// Source: Samajdar et al., SCALE-Sim (arXiv 1811.02883), count = last index + 1; with overlap only the first fill and
 /// the last drain show, and a partial fold pays its own part.
 struct TileCycles {
@@ -65,10 +118,19 @@ struct TileCycles {
   Cycles ideal{};         ///< MACs / MACs per cycle, rounded up
   Cycles fill_drain{};    ///< of total: fill, preload and drain that show
   Cycles quantisation{};  ///< of total: rows and columns that stood idle; total = ideal + fill_drain + quantisation
+  /// A tile right behind another on the same core, operands there in time: its fill hides behind the tile before. The
+  /// same as total without overlap_folds. A run of tiles takes sum(steady) + (total - steady) of one of them.
+  Cycles steady{};
 };
 TileCycles tile_cycles(const TensorCores& cores, DataType dtype, const TileShape& tile);
 
-/// Cycles of `elements` (rows x cols) of vector work on one core, epilogues included by the caller.
+/// Bytes between a core's local buffer and its arrays for one tile; with partial sums of every fold over K if the
+/// arrays have no accumulators. At local_bandwidth it bounds the tile's time from below.
+/// Source: access counts of SCALE-Sim by dataflow.
+Bytes tile_local_traffic(const TensorCores& cores, DataType dtype, const TileShape& tile);
+
+/// Cycles of `elements` (rows x cols) of vector work on one core, epilogues included by the caller. The lanes run over
+/// the elements of all rows; a row's reductions end in log2(lanes) steps across them.
 Cycles vector_cycles(const VectorCores& cores, OperatorKind kind, Pass pass, const VectorShape& shape);
 
 }  // namespace tandem
