@@ -10,32 +10,44 @@ std::int64_t tiles_along(std::int64_t extent, std::int64_t block, std::int64_t t
   return checked_product(extent / block, ceil_div(block, tile)) + ceil_div(extent % block, tile);
 }
 
-/// Tiles along n that begin below `limit`.
-std::int64_t tiles_beginning_below(std::int64_t limit, std::int64_t block, std::int64_t tile) {
-  return checked_product(limit / block, ceil_div(block, tile)) + ceil_div(limit % block, tile);
+/// The queries x keys plane is the output's (scores), else that of A (values, and their gradients).
+bool masks_output(const Operator& op) { return op.matmul.n == (op.causal_keys > 0 ? op.causal_keys : op.matmul.m); }
+
+/// First column that no row below `row_end` needs; the diagonal of a plane that is not square is scaled to it.
+std::int64_t lower_columns(std::int64_t row_end, std::int64_t rows, std::int64_t cols) {
+  return std::min(cols, ceil_div(checked_product(row_end, cols), rows));
 }
 
-bool masks_output(const Operator& op) { return op.causal && op.matmul.m == op.matmul.n; }
+/// Extent, block and tile of one dimension.
+struct Cut {
+  std::int64_t extent = 0, block = 0, tile = 0;
+};
 
-/// Tiles of a square rows x cols that are not wholly above its diagonal.
-std::int64_t lower_tiles(std::int64_t rows, const std::array<std::int64_t, 2>& row_block_tile,
-                         const std::array<std::int64_t, 2>& col_block_tile) {
-  const auto [block, tile] = row_block_tile;
+std::int64_t all_tiles(const Cut& rows, const Cut& cols) {
+  return checked_product(tiles_along(rows.extent, rows.block, rows.tile),
+                         tiles_along(cols.extent, cols.block, cols.tile));
+}
+
+/// Tiles that are not wholly above the diagonal.
+std::int64_t lower_tiles(const Cut& rows, const Cut& cols) {
   std::int64_t tiles = 0;
-  for (std::int64_t first = 0; first < rows; first += block) {
-    const std::int64_t end = std::min(rows, first + block);
-    for (std::int64_t row = first; row < end; row += tile) {
-      tiles += tiles_beginning_below(std::min(end, row + tile), col_block_tile[0], col_block_tile[1]);
+  for (std::int64_t first = 0; first < rows.extent; first += rows.block) {
+    const std::int64_t end = std::min(rows.extent, first + rows.block);
+    for (std::int64_t row = first; row < end; row += rows.tile) {
+      const std::int64_t limit = lower_columns(std::min(end, row + rows.tile), rows.extent, cols.extent);
+      tiles += tiles_along(limit, cols.block, cols.tile);
     }
   }
   return tiles;
 }
 
-std::int64_t needed_output_tiles(const Operator& op, const MatmulMapping& mapping) {
-  const TileShape& block = mapping.block;
-  const TileShape& tile = mapping.tile;
-  if (masks_output(op)) return lower_tiles(op.matmul.m, {block.m, tile.m}, {block.n, tile.n});
-  return checked_product(tiles_along(op.matmul.m, block.m, tile.m), tiles_along(op.matmul.n, block.n, tile.n));
+Cut cut(const Operator& op, const MatmulMapping& mapping, Dim dim) {
+  switch (dim) {
+    case Dim::m: return {op.matmul.m, mapping.block.m, mapping.tile.m};
+    case Dim::n: return {op.matmul.n, mapping.block.n, mapping.tile.n};
+    case Dim::k: break;
+  }
+  return {op.matmul.k, mapping.block.k, mapping.tile.k};
 }
 
 Bytes copies(Bytes one, bool changes, const MatmulMapping& mapping) {
@@ -80,28 +92,23 @@ bool output_stays_in_core(const Operator& op, const MatmulMapping& mapping, std:
 
 std::int64_t task_count(const Operator& op, const MatmulMapping& mapping, std::int64_t cores) {
   const std::int64_t visits = output_stays_in_core(op, mapping, cores) ? 1 : loop_trips(op, mapping).blocks.k;
-  return checked_product(needed_output_tiles(op, mapping), op.matmul.batch, mapping.split_k, visits);
+  const Cut rows = cut(op, mapping, Dim::m);
+  const Cut cols = cut(op, mapping, Dim::n);
+  const std::int64_t tiles = op.causal && masks_output(op) ? lower_tiles(rows, cols) : all_tiles(rows, cols);
+  return checked_product(tiles, op.matmul.batch, mapping.split_k, visits);
 }
 
 double needed_share(const Operator& op, const MatmulMapping& mapping) {
   if (!op.causal) return 1;
-  const MatmulShape& shape = op.matmul;
-  const std::array<std::int64_t, 2> rows{mapping.block.m, mapping.tile.m};
-  if (shape.m == shape.n) {
-    const std::int64_t all = checked_product(tiles_along(shape.m, mapping.block.m, mapping.tile.m),
-                                             tiles_along(shape.n, mapping.block.n, mapping.tile.n));
-    return static_cast<double>(needed_output_tiles(op, mapping)) / static_cast<double>(all);
-  }
-  if (shape.m != shape.k) return 1;
-  const std::int64_t all = checked_product(tiles_along(shape.m, mapping.block.m, mapping.tile.m),
-                                           tiles_along(shape.k, mapping.block.k, mapping.tile.k));
-  return static_cast<double>(lower_tiles(shape.m, rows, {mapping.block.k, mapping.tile.k})) / static_cast<double>(all);
+  const Cut rows = cut(op, mapping, Dim::m);
+  const Cut cols = cut(op, mapping, masks_output(op) ? Dim::n : Dim::k);
+  return static_cast<double>(lower_tiles(rows, cols)) / static_cast<double>(all_tiles(rows, cols));
 }
 
 bool is_masked(const Operator& op, std::int64_t m0, std::int64_t n0, std::int64_t k0, const TileShape& tile) {
   if (!op.causal) return false;
-  if (masks_output(op)) return n0 >= m0 + tile.m;
-  return op.matmul.m == op.matmul.k && k0 >= m0 + tile.m;
+  const bool output = masks_output(op);
+  return (output ? n0 : k0) >= lower_columns(m0 + tile.m, op.matmul.m, output ? op.matmul.n : op.matmul.k);
 }
 
 Bytes global_buffer_needed(const Operator& op, const MatmulMapping& mapping, std::int64_t cores) {

@@ -78,8 +78,9 @@ std::int64_t task_count(const Operator& op, const MatmulMapping& mapping, std::i
 /// innermost loop that turns and a block has no more tasks than there are cores.
 bool output_stays_in_core(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
 
-/// Tile [m0, m0 + m) x [n0, n0 + n) x [k0, k0 + k) of a causal operator that lies wholly above the diagonal: no work. A
-/// square m x n masks its output (scores), else a square m x k masks A (context).
+/// Tile [m0, m0 + m) x [n0, n0 + n) x [k0, k0 + k) of a causal operator that lies wholly above the diagonal of queries
+/// and keys: no work. The plane is that of the output where n is the number of keys (scores), else that of A; where it
+/// is not square the diagonal is scaled to it (a balanced part of the queries).
 bool is_masked(const Operator& op, std::int64_t m0, std::int64_t n0, std::int64_t k0, const TileShape& tile);
 
 /// Share of the tiles that is_masked leaves: 1 unless causal.

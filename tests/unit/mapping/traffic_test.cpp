@@ -177,6 +177,19 @@ TEST(Causal, OnlyTilesThatTouchTheLowerTriangleAreNeeded) {
   EXPECT_DOUBLE_EQ(needed_share(op, mapping), 10.0 / 16.0);
 }
 
+TEST(Causal, APartOfTheQueriesScalesTheDiagonal) {
+  Operator op = matmul({1, 32, 16, 64});  // values of 32 queries over 64 keys
+  op.causal = true;
+  op.causal_keys = 64;
+  MatmulMapping mapping;
+  mapping.block = {32, 16, 64};
+  mapping.tile = {8, 16, 16};
+  EXPECT_DOUBLE_EQ(needed_share(op, mapping), 10.0 / 16.0);
+  EXPECT_EQ(task_count(op, mapping, 64), 4);
+  EXPECT_TRUE(is_masked(op, 0, 0, 16, mapping.tile));
+  EXPECT_FALSE(is_masked(op, 8, 0, 16, mapping.tile));
+}
+
 TEST(OutputStaysInCore, OnlyIfEveryTaskHasItsOwnCore) {
   const Operator op = matmul({1, 64, 64, 256});
   MatmulMapping mapping;
