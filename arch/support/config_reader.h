@@ -11,14 +11,17 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "arch/support/config_tree.h"
@@ -81,14 +84,15 @@ class ConfigSection {
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] const ConfigNode* node(std::string_view key) const;  ///< raw, marks the key as used; nullptr if absent
 
-  /// Required value. T: bool, int64_t, double, std::string, a quantity, Seconds, or a NamedEnum.
+  /// Required value. An absent optional key may also be written as an explicit null. T: bool, int64_t, double,
+  /// std::string, a quantity, Seconds, or a NamedEnum.
   template <typename T>
   T get(std::string_view key, const Check& check = any_value) const;
   template <typename T>
   T get_or(std::string_view key, T fallback, const Check& check = any_value) const;
   template <typename T>
   std::optional<T> maybe(std::string_view key, const Check& check = any_value) const;
-  /// A list of scalars; a lone scalar counts as a list of one.
+  /// A list of scalars; a lone scalar counts as a list of one, an absent key as an empty list.
   template <typename T>
   std::vector<T> list(std::string_view key, const Check& check = any_value) const;
 
@@ -100,11 +104,107 @@ class ConfigSection {
 
  private:
   friend class ConfigFile;
-  ConfigSection(ConfigFile::State* state, const ConfigNode* node, std::string path);
+  struct Position {
+    int line = 0, column = 0;
+  };
+  ConfigSection(ConfigFile::State* state, const ConfigNode* node, std::string path, Position position);
+  [[nodiscard]] ConfigSection absent(std::string_view key) const;
+  [[nodiscard]] ConfigSection child(const ConfigNode& node, std::string path, Position position) const;
+  [[nodiscard]] std::string path_of(std::string_view key) const;
+  [[nodiscard]] const ConfigNode* required(std::string_view key) const;
+  [[nodiscard]] const ConfigNode* optional(std::string_view key) const;  ///< nullptr also for an explicit null
+  void complain_at(const ConfigNode& node, std::string_view path, UnitError error) const;
+  template <typename T>
+  std::optional<T> convert(const ConfigNode& node, const std::string& path, const Check& check) const;
 
   ConfigFile::State* state_;
   const ConfigNode* node_;
   std::string path_;
+  Position position_;  ///< of the section's key
 };
+
+/// One scalar as a T, or why not. T: bool, int64_t, double, std::string, a quantity or Seconds.
+template <typename T>
+Parsed<T> read_scalar(const ConfigNode& node);
+
+/// The complaint about a scalar that is none of `names`.
+UnitError unknown_name(const ConfigNode& node, const std::vector<std::string>& names);
+
+template <NamedEnum T>
+Parsed<T> read_scalar(const ConfigNode& node) {
+  if (node.kind == ConfigNode::Kind::scalar) {
+    if (const auto value = enum_from_name<T>(node.scalar)) return *value;
+  }
+  std::vector<std::string> names;
+  for (const auto& [value, name] : EnumNames<T>::values) names.emplace_back(name);
+  return unknown_name(node, names);
+}
+
+/// What a range check looks at: the value in base units; nothing for texts, truth values and names.
+template <typename T>
+std::optional<double> checked_value(const T& value) {
+  if constexpr (std::same_as<T, Seconds>) {
+    return value.count();
+  } else if constexpr (requires { value.value(); }) {
+    return static_cast<double>(value.value());
+  } else if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
+    return static_cast<double>(value);
+  } else {
+    return std::nullopt;
+  }
+}
+
+template <typename T>
+std::optional<T> ConfigSection::convert(const ConfigNode& node, const std::string& path, const Check& check) const {
+  Parsed<T> parsed = read_scalar<T>(node);
+  if (auto* error = std::get_if<UnitError>(&parsed)) {
+    complain_at(node, path, std::move(*error));
+    return std::nullopt;
+  }
+  T& value = std::get<T>(parsed);
+  if (const auto number = checked_value(value)) {
+    if (std::string expected = check(*number); !expected.empty()) {
+      complain_at(node, path, {in_quotes(node.scalar) + " is out of range", std::move(expected), {}});
+      return std::nullopt;
+    }
+  }
+  return std::move(value);
+}
+
+template <typename T>
+T ConfigSection::get(std::string_view key, const Check& check) const {
+  const ConfigNode* value = required(key);
+  return value == nullptr ? T{} : convert<T>(*value, path_of(key), check).value_or(T{});
+}
+
+template <typename T>
+T ConfigSection::get_or(std::string_view key, T fallback, const Check& check) const {
+  const ConfigNode* value = optional(key);
+  return value == nullptr ? fallback : convert<T>(*value, path_of(key), check).value_or(fallback);
+}
+
+template <typename T>
+std::optional<T> ConfigSection::maybe(std::string_view key, const Check& check) const {
+  const ConfigNode* value = optional(key);
+  return value == nullptr ? std::nullopt : convert<T>(*value, path_of(key), check);
+}
+
+template <typename T>
+std::vector<T> ConfigSection::list(std::string_view key, const Check& check) const {
+  std::vector<T> values;
+  const ConfigNode* whole = optional(key);
+  if (whole == nullptr) return values;
+  const auto read = [&](const ConfigNode& node, const std::string& path) {
+    if (auto value = convert<T>(node, path, check)) values.push_back(std::move(*value));
+  };
+  if (whole->kind != ConfigNode::Kind::list) {
+    read(*whole, path_of(key));
+    return values;
+  }
+  for (std::size_t i = 0; i < whole->items.size(); ++i) {
+    read(whole->items[i], path_of(key) + "[" + std::to_string(i) + "]");
+  }
+  return values;
+}
 
 }  // namespace tandem

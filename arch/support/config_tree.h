@@ -2,6 +2,7 @@
 // A parsed YAML or JSON file with the position of every node; the one form that all readers work on.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -31,8 +32,13 @@ struct ConfigNode::Entry {
   ConfigNode value;
 };
 
-/// Throws ConfigError on a syntax error (with position), nesting deeper than 64, or a text beyond 16 MiB. YAML anchors
-/// and aliases are resolved; their expansion is bounded.
+inline constexpr int kMaxNesting = 64;
+inline constexpr std::size_t kMaxYamlBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;
+
+/// Throws ConfigError on a syntax error (with position), text that is not UTF-8, nesting deeper than kMaxNesting, or
+/// too large a text. YAML anchors and aliases are resolved, their expansion is bounded; tags other than !!str are
+/// refused. An explicit null (`~`, `null`) keeps its spelling in `scalar`; a key with nothing after it has none.
 ConfigNode parse_yaml(std::string_view text, const std::string& file);
 ConfigNode parse_json(std::string_view text, const std::string& file);
 /// By extension: .json, else YAML. A missing, unreadable, oversized or binary file is a ConfigError.

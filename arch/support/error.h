@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem {
@@ -34,6 +35,9 @@ class ConfigError : public std::runtime_error {
  private:
   std::vector<Diagnostic> diagnostics_;
 };
+
+/// Foreign text as shown in a message: in single quotes, control characters escaped, long text shortened.
+std::string in_quotes(std::string_view text);
 
 /// The question was sound but the answer is "cannot": out of memory, no plan, nothing fits. Exit code 1.
 class InfeasibleError : public std::runtime_error {
