@@ -134,17 +134,21 @@ void ConfigFile::complain(const ConfigNode* at, std::string path, std::string pr
 }
 
 std::vector<Diagnostic> ConfigFile::unused_keys() const {
+  const auto contains = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   std::vector<Diagnostic> unused;
   for (const Opened& section : state_->opened) {
     for (const ConfigNode::Entry& entry : section.node->entries) {
-      if (std::find(section.used.begin(), section.used.end(), entry.key) != section.used.end()) continue;
+      if (contains(section.used, entry.key)) continue;
+      const bool known = contains(section.asked, entry.key);
       unused.push_back({state_->name,
                         entry.line,
                         entry.column,
                         joined_path(section.path, entry.key),
-                        "unknown key",
+                        known ? "key has no effect here" : "unknown key",
                         {},
-                        nearest_name(entry.key, section.asked)});
+                        known ? std::string() : nearest_name(entry.key, section.asked)});
     }
   }
   return unused;
