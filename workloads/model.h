@@ -40,18 +40,21 @@ struct TransformerModel {
   Norm norm = Norm::layernorm;
   bool gated_mlp = false;  ///< gate and up projections (SwiGLU)
   bool rotary = false;
+  double rotary_fraction = 1;  ///< share of a head that is rotated (GPT-NeoX: a quarter)
   bool attention_bias = false, output_bias = false, mlp_bias = false;
   bool tied_embeddings = false;    ///< head shares the token table
   bool parallel_residual = false;  ///< GPT-NeoX: attention and MLP read the same input
-  bool post_norm = false;          ///< BERT: norm after the residual; also: norm after the embedding
+  bool post_norm = false;          ///< BERT: norm after the residual
+  bool embedding_norm = false;     ///< BERT: norm after the embedding
   bool final_norm = true;
   bool causal = true;
   bool head_bias = false;
-  bool pooler = false;                              ///< BERT: dense layer on the first token
-  bool mlm_transform = false;                       ///< BERT MLM head: dense, activation, norm before the decoder
-  bool nsp_head = false;                            ///< BERT next-sentence head
-  std::int64_t experts = 0, experts_per_token = 0;  ///< 0: dense
-  std::vector<std::string> unused_keys;             ///< of the config.json, for `show`
+  bool pooler = false;                               ///< BERT: dense layer on the first token
+  bool mlm_transform = false;                        ///< BERT MLM head: dense, activation, norm before the decoder
+  bool nsp_head = false;                             ///< BERT next-sentence head
+  std::int64_t experts = 0, experts_per_token = 0;   ///< 0: dense
+  double hidden_dropout = 0, attention_dropout = 0;  ///< probabilities; 0: no dropout operator
+  std::vector<std::string> unused_keys;              ///< of the config.json, for `show`
 
   bool operator==(const TransformerModel&) const = default;
 };
@@ -78,9 +81,28 @@ double model_flops(const TransformerModel& model, std::int64_t sequences, std::i
 /// A Hugging Face config.json (nested `text_config` too). ConfigError names missing keys and where they were looked
 /// for, and for another `model_type` lists what is supported.
 TransformerModel load_model(const std::filesystem::path& file);
+
+/// The dimensions that tables of training runs state.
+struct ModelDimensions {
+  std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, ffn = 0, vocab = 0, positions = 0;
+};
+/// A model by family and dimensions, with the structure that the family is known for: gpt (GPT-2: learned positions,
+/// biases, dropout 0.1, tied head), mpt (the same without biases and dropout), llama and maxtext (rotary, RMSNorm,
+/// SwiGLU, untied head), palm (rotary, SwiGLU, parallel residual, no biases, tied head), bert, and the model types of
+/// load_model but mixtral. kv_heads 0: as many as heads. ConfigError for any other family or impossible dimensions.
+TransformerModel make_model(const std::string& family, std::string name, const ModelDimensions& dimensions);
 /// A GPT-2-like decoder by dimensions, as in Megatron-LM's tables.
 TransformerModel make_gpt(std::string name, std::int64_t layers, std::int64_t hidden, std::int64_t heads,
                           std::int64_t ffn, std::int64_t vocab, std::int64_t positions);
+/// The structure of a Hugging Face `model_type` without its dimensions; std::invalid_argument for an unknown one.
+TransformerModel family_structure(const std::string& model_type);
 std::vector<std::string> supported_model_types();
+
+/// Share of the token table of one of `tp` devices: even if it divides, else of the vocabulary padded to a multiple of
+/// 128 tp. Source: Megatron-LM, make-vocab-size-divisible-by.
+std::int64_t vocabulary_share(const TransformerModel& model, std::int64_t tp);
+
+/// What is wrong with the dimensions (a width that its heads do not divide, ...), with the numbers. Empty if fine.
+std::vector<std::string> problems(const TransformerModel& model);
 
 }  // namespace tandem
