@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "arch/support/source_text.h"
+#include "arch/support/xz.h"
 
 namespace tandem {
 namespace {
@@ -63,8 +64,11 @@ const ConfigNode* ConfigNode::find(std::string_view key) const {
 }
 
 ConfigNode load_config_tree(const std::filesystem::path& file) {
-  const bool json = file.extension() == ".json";
-  const std::string text = read_bounded(file, json ? kMaxJsonBytes : kMaxYamlBytes);
+  const bool compressed = file.extension() == ".xz";
+  const bool json = (compressed ? file.stem() : file).extension() == ".json";
+  const std::size_t limit = json ? kMaxJsonBytes : kMaxYamlBytes;
+  std::string text = read_bounded(file, limit);
+  if (compressed) text = decompress_xz(text, limit, file.string());
   return json ? parse_json(text, file.string()) : parse_yaml(text, file.string());
 }
 
