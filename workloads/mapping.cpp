@@ -50,18 +50,16 @@ Cut cut(const Operator& op, const MatmulMapping& mapping, Dim dim) {
   return {op.matmul.k, mapping.block.k, mapping.tile.k};
 }
 
-Bytes copies(Bytes one, bool changes, const MatmulMapping& mapping) {
-  return changes && mapping.double_buffer ? one * 2 : one;
-}
-
 Residency residency(const std::vector<Operand>& operands, std::size_t index) {
   return index < operands.size() ? operands[index].where : Residency::hbm;
 }
 
-Bytes block_bytes(Residency where, Bytes element, std::int64_t rows, std::int64_t cols, bool changes,
+/// What an operand takes in the global buffer of `blocks` blocks of `elements` each.
+Bytes blocks_held(Residency where, Bytes element, std::int64_t elements, std::int64_t blocks,
                   const MatmulMapping& mapping) {
   if (where == Residency::core) return Bytes(0);
-  return copies(element * checked_product(rows, cols), changes && where == Residency::hbm, mapping);
+  const std::int64_t held = where == Residency::hbm ? std::min(blocks, blocks_at_once(mapping)) : 1;
+  return element * checked_product(elements, held);
 }
 
 }  // namespace
@@ -111,27 +109,28 @@ bool is_masked(const Operator& op, std::int64_t m0, std::int64_t n0, std::int64_
   return (output ? n0 : k0) >= lower_columns(m0 + tile.m, op.matmul.m, output ? op.matmul.n : op.matmul.k);
 }
 
+std::int64_t blocks_at_once(const MatmulMapping& mapping) {
+  return mapping.double_buffer ? std::max<std::int64_t>(1, mapping.buffers) : 1;
+}
+
 Bytes global_buffer_needed(const Operator& op, const MatmulMapping& mapping, std::int64_t cores) {
   const LoopTrips trips = loop_trips(op, mapping);
   const TileShape& block = mapping.block;
   const Bytes element = size_of(op.dtype);
-  const bool several = trips.batch > 1;
-  const Bytes a = block_bytes(residency(op.inputs, 0), element, block.m, block.k,
-                              several || trips.blocks.m > 1 || trips.blocks.k > 1, mapping);
-  const Bytes b = block_bytes(residency(op.inputs, 1), element, block.k, block.n,
-                              several || trips.blocks.k > 1 || trips.blocks.n > 1, mapping);
   const bool partial = !output_stays_in_core(op, mapping, cores) || mapping.split_k > 1;
-  const Bytes c = block_bytes(residency(op.outputs, 0), partial ? kPartialSum : element, block.m, block.n,
-                              several || trips.blocks.m > 1 || trips.blocks.n > 1, mapping);
-  return a + b + c;
+  const auto blocks = [&](std::int64_t a, std::int64_t b) { return checked_product(trips.batch, a, b); };
+  return blocks_held(residency(op.inputs, 0), element, checked_product(block.m, block.k),
+                     blocks(trips.blocks.m, trips.blocks.k), mapping) +
+         blocks_held(residency(op.inputs, 1), element, checked_product(block.k, block.n),
+                     blocks(trips.blocks.k, trips.blocks.n), mapping) +
+         blocks_held(residency(op.outputs, 0), partial ? kPartialSum : element, checked_product(block.m, block.n),
+                     blocks(trips.blocks.m, trips.blocks.n), mapping);
 }
 
 Bytes local_buffer_needed(const Operator& op, const MatmulMapping& mapping) {
   const TileShape& tile = mapping.tile;
-  const Bytes element = size_of(op.dtype);
-  return copies(element * checked_product(tile.m, tile.k), true, mapping) +
-         copies(element * checked_product(tile.k, tile.n), true, mapping) +
-         kPartialSum * checked_product(tile.m, tile.n);
+  const Bytes inputs = size_of(op.dtype) * (checked_product(tile.m, tile.k) + checked_product(tile.k, tile.n));
+  return inputs * (mapping.double_buffer ? 2 : 1) + kPartialSum * checked_product(tile.m, tile.n);
 }
 
 }  // namespace tandem

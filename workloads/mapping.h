@@ -35,6 +35,9 @@ struct MatmulMapping {
   std::array<Dim, 3> order{Dim::m, Dim::n, Dim::k};  ///< block loops, outermost first
   std::int64_t split_k = 1;   ///< cores that share one output tile, each a part of K, then reduced
   bool double_buffer = true;  ///< next block and next tile load while the present ones compute
+  /// Blocks of one operand that may stand in the global buffer at once; 1 unless double_buffer. More than two keep the
+  /// cores busy where a block has few tasks (the heads of an attention).
+  std::int64_t buffers = 2;
   bool operator==(const MatmulMapping&) const = default;
 };
 
@@ -89,8 +92,12 @@ double needed_share(const Operator& op, const MatmulMapping& mapping);
 /// Size of one element of partial sums: fp32, int32.
 constexpr Bytes kPartialSum{4};
 
+/// Blocks of one operand in the global buffer at once.
+std::int64_t blocks_at_once(const MatmulMapping& mapping);
+
 /// What the mapping occupies: blocks of A, B and C in the global buffer; tiles of A, B and partial sums of C in one
-/// core. Whatever changes while it is in use is there twice if double-buffered; operands that live elsewhere take none.
+/// core. Of an operand's blocks as many as `buffers` (and as there are), of a core's input tiles two, if
+/// double-buffered; operands that live elsewhere take none.
 Bytes global_buffer_needed(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
 Bytes local_buffer_needed(const Operator& op, const MatmulMapping& mapping);
 
