@@ -67,6 +67,8 @@ struct VectorCores {
   std::int64_t lanes = 0;
   Bytes local_buffer{};         ///< per core
   Bandwidth local_bandwidth{};  ///< per core; 0: as fast as the lanes need
+  /// The buffer is the one that the tensor cores have (a GPU's SM, a TPU's VMEM): its area counts once.
+  bool shares_local_buffer = false;
   /// Operations per lane and cycle, indexed by VectorOp.
   std::array<double, kVectorOps> throughput{1, 1, 0.25, 0.125, 1};
 };
