@@ -20,7 +20,7 @@ ChipArea estimate_area(const Chip& chip, const Technology& technology, std::int6
 struct AccessCounts {
   std::int64_t macs = 0;
   std::int64_t vector_operations = 0;
-  Bytes local, global, noc, hbm, link;
+  Bytes local{}, global{}, noc{}, hbm{}, link{};
 };
 
 struct ChipEnergy {

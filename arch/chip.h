@@ -44,7 +44,7 @@ struct TensorCores {
   Bytes local_buffer{};         ///< per core
   Bandwidth local_bandwidth{};  ///< local buffer to arrays, per core; 0: as fast as the arrays need
   /// MACs per cycle and PE by data type, relative to one; a type that is absent is not supported.
-  std::map<DataType, double> macs_per_pe;
+  std::map<DataType, double> macs_per_pe{};
 };
 
 /// Classes of element-wise work with a throughput of their own.
@@ -97,20 +97,20 @@ struct Dma {
 
 /// Device timings of one HBM generation (JEDEC names). All zero: an ideal memory.
 struct HbmTiming {
-  Seconds trcd, trp, tras, tcl, tccd_s, tccd_l, trrd, tfaw, twtr, trtw, trefi, trfc;
+  Seconds trcd{}, trp{}, tras{}, tcl{}, tccd_s{}, tccd_l{}, trrd{}, tfaw{}, twtr{}, trtw{}, trefi{}, trfc{};
   Bytes page{};  ///< row of one (pseudo-)channel
   std::int64_t bank_groups = 1;
   std::int64_t banks_per_group = 1;
 };
 
 struct Hbm {
-  std::string generation;  ///< HBM2, HBM2E, HBM3, HBM3E, ...
+  std::string generation{};  ///< HBM2, HBM2E, HBM3, HBM3E, ...
   std::int64_t stacks = 0;
   std::int64_t channels_per_stack = 0;
   Bytes capacity{};       ///< all stacks
   Bandwidth bandwidth{};  ///< peak of all channels
   Bytes atom{};           ///< smallest access of one channel
-  HbmTiming timing;
+  HbmTiming timing{};
 
   [[nodiscard]] std::int64_t channels() const { return stacks * channels_per_stack; }
   [[nodiscard]] Bandwidth channel_bandwidth() const { return bandwidth / channels(); }
@@ -122,7 +122,7 @@ struct LaunchOverhead {
   Seconds device_tensor{};  ///< operators on tensor cores
   Seconds device_vector{};
   /// By operator kind ("matmul", "softmax", ...; "other" for the rest).
-  std::map<std::string, Seconds> host;
+  std::map<std::string, Seconds> host{};
 };
 
 struct Chip {

@@ -31,9 +31,9 @@ struct EnumNames<LevelKind> {
 /// One level of the network. Its members are the chips (level 0) or the groups of the level below; a member's links
 /// into this level are shared by all chips inside the member.
 struct Level {
-  std::string name;
+  std::string name{};
   LevelKind kind = LevelKind::switched;
-  std::vector<std::int64_t> dims;  ///< members along each dimension; one entry but for a torus
+  std::vector<std::int64_t> dims{};  ///< members along each dimension; one entry but for a torus
   /// switch, fat_tree: parallel links from a member to the switch; fully_connected: per pair; ring, torus: per
   /// neighbour.
   std::int64_t links = 1;

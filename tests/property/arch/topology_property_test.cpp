@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of random clusters, checked by walking the links by name: continuity, least length, balance.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 
 #include "arch/topology.h"
 
@@ -26,7 +30,7 @@ Cluster random_cluster(std::mt19937& random) {
   };
   Cluster cluster;
   for (std::int64_t l = draw(1, 3); l > 0; --l) {
-    Level level{.name = "l" + std::to_string(l), .kind = kKinds[static_cast<std::size_t>(draw(0, 5))]};
+    Level level{.name = fmt::format("l{}", l), .kind = kKinds[static_cast<std::size_t>(draw(0, 5))]};
     for (std::size_t d = 0; d < dimensions(level.kind); ++d) level.dims.push_back(draw(1, 4));
     level.oversubscription = level.kind == LevelKind::fat_tree && draw(0, 1) == 1 ? 2.0 : 1.0;
     cluster.levels.push_back(level);

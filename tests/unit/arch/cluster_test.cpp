@@ -77,14 +77,14 @@ TEST(ClusterResized, GrowsTheOutermostLevel) {
 
 TEST(ClusterResized, PartOfANodeIsRefusedWithNumbers) {
   try {
-    nodes().resized(12);
+    static_cast<void>(nodes().resized(12));
     FAIL() << "12 devices do not fill nodes of 8";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("12 devices"));
     EXPECT_THAT(error.what(), HasSubstr("multiple of 8, such as 8 or 16"));
   }
-  EXPECT_THROW(nodes().resized(0), ConfigError);
-  EXPECT_THROW(nodes().resized(-8), ConfigError);
+  EXPECT_THROW(static_cast<void>(nodes().resized(0)), ConfigError);
+  EXPECT_THROW(static_cast<void>(nodes().resized(-8)), ConfigError);
 }
 
 TEST(ClusterResized, TorusBecomesNearlyCubic) {
