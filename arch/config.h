@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "arch/cluster.h"
 #include "arch/design_space.h"
@@ -13,8 +14,14 @@ namespace tandem {
 
 /// Each reader throws ConfigError with every complaint about the file at once.
 Chip load_chip(const std::filesystem::path& file);
-Cluster load_cluster(const std::filesystem::path& file);  ///< `chip:` names a chip file, relative to this one
+/// `chip:` names a chip file relative to this one, or a shipped chip, or holds the chip itself.
+Cluster load_cluster(const std::filesystem::path& file);
 Technology load_technology(const std::filesystem::path& file);
+
+/// The same from YAML text; `name` stands for the file in complaints, and relative paths start from its folder.
+Chip load_chip_text(std::string_view text, const std::string& name);
+Cluster load_cluster_text(std::string_view text, const std::string& name);
+Technology load_technology_text(std::string_view text, const std::string& name);
 
 /// Resolved text, which the readers accept again (a cluster carries its chip inline).
 std::string to_yaml(const Chip& chip);

@@ -23,7 +23,9 @@ struct DesignSpace {
   Chip base;
   Technology technology;
   std::vector<DesignAxis> axes;
-  /// Fields that always equal another: {field, field it follows}.
+  /// Fields that follow others: {field, what it follows}. That is another field of the same kind, or, for sizes and
+  /// counts, a product of fields, numbers and sizes, with a floor if needed:
+  /// `max(1 KiB, tensor_cores.rows * tensor_cores.cols * 16 B)`. Applied in order, after the axes.
   std::vector<std::pair<std::string, std::string>> ties;
   std::optional<Area> max_area;
   std::optional<Power> max_power;
@@ -41,9 +43,12 @@ struct DesignPoint {
 /// What enumeration left out, by reason.
 struct DesignCounts {
   std::int64_t enumerated = 0, over_area = 0, over_power = 0;
+  std::int64_t contradictory = 0;   ///< fields that cannot go together, such as a buffer too small for one tile
+  std::string first_contradiction;  ///< in words
 };
 
-/// Calls `visit` for every chip within the limits, in enumeration order.
+/// Calls `visit` for every chip within the limits, in enumeration order. Throws ConfigError if an axis or a tie names
+/// an unknown field, repeats one, or has a value that the field cannot take.
 DesignCounts enumerate(const DesignSpace& space, const std::function<void(const DesignPoint&)>& visit);
 
 }  // namespace tandem

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/chip_config.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/chip_check.h"
+#include "arch/chip_fields.h"
+#include "arch/config.h"
+
+namespace tandem {
+namespace {
+
+/// Two figures for one bandwidth may differ by the rounding of a data sheet, not more.
+constexpr double kRounding = 1e-3;
+
+/// `bandwidth`, or `pin_rate` with `bits_per_channel`; if both are given they must agree.
+void read_bandwidth(const ConfigSection& section, Hbm& hbm) {
+  const auto pin_rate = section.maybe<Bandwidth>("pin_rate", machine_checks::rate);
+  const auto bits = section.maybe<std::int64_t>("bits_per_channel", machine_checks::count);
+  if (section.has("pin_rate") != section.has("bits_per_channel")) {
+    section.complain(section.has("pin_rate") ? "bits_per_channel" : "pin_rate", "required key is missing",
+                     "pin_rate and bits_per_channel together");
+    return;
+  }
+  if (!section.has("pin_rate") && !section.has("bandwidth")) {
+    section.complain("bandwidth", "required key is missing",
+                     "a rate such as 1.2 TB/s, or pin_rate and bits_per_channel");
+  }
+  if (!pin_rate || !bits || hbm.channels() == 0) return;
+  const Bandwidth derived = *pin_rate * *bits * hbm.channels();
+  if (!section.has("bandwidth")) {
+    hbm.bandwidth = derived;
+  } else if (std::abs(hbm.bandwidth / derived - 1) > kRounding) {
+    section.complain("bandwidth",
+                     fmt::format("{} contradicts pin_rate x bits_per_channel x {} channels = {}",
+                                 to_text(hbm.bandwidth), hbm.channels(), to_text(derived)),
+                     "one of the two, or equal figures");
+  }
+}
+
+void check_launch_kinds(const ConfigSection& host) {
+  for (const std::string& kind : host.keys()) {
+    if (std::find(kLaunchKinds.begin(), kLaunchKinds.end(), kind) != kLaunchKinds.end()) continue;
+    const std::string nearest = nearest_name(kind, {kLaunchKinds.begin(), kLaunchKinds.end()});
+    host.complain(kind, "no such kind of operator",
+                  nearest.empty() ? fmt::format("one of {}", fmt::join(kLaunchKinds, ", "))
+                                  : fmt::format("a kind such as {}", nearest));
+  }
+}
+
+Chip finish(ConfigFile& file) {
+  Chip chip = read_chip(file.root());
+  file.finish();
+  return chip;
+}
+
+}  // namespace
+
+Chip read_chip(const ConfigSection& section) {
+  Chip chip;
+  FieldReader reader(section, {"vector_cores.throughput", "hbm.timing", "launch", "launch.host"});
+  visit_chip_fields(chip, reader);
+  if (reader.section_of("hbm").present()) read_bandwidth(reader.section_of("hbm"), chip.hbm);
+  check_launch_kinds(reader.section_of("launch.host"));
+  for (const ChipProblem& problem : chip_problems(chip)) {
+    const auto [parent, key] = split_path(problem.path);
+    reader.section_of(parent).complain(key, problem.problem, problem.expected);
+  }
+  return chip;
+}
+
+void write_chip(const Chip& chip, FieldWriter& writer) { visit_chip_fields(chip, writer); }
+
+Chip load_chip(const std::filesystem::path& path) {
+  ConfigFile file(path);
+  return finish(file);
+}
+
+Chip load_chip_text(std::string_view text, const std::string& name) {
+  ConfigFile file(parse_yaml(text, name), name);
+  return finish(file);
+}
+
+std::string to_yaml(const Chip& chip) {
+  FieldWriter writer;
+  write_chip(chip, writer);
+  return writer.text();
+}
+
+}  // namespace tandem
