@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a reference file, each predicted and simulated.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arch/chip.h"
+#include "arch/cluster.h"
+#include "arch/support/error.h"
+#include "tools/arguments.h"
+#include "tools/csv.h"
+#include "tools/session.h"
+
+namespace tandem {
+
+/// A row that cannot be run. `reason` is one of few, so that failures can be counted.
+class RowFailure : public std::runtime_error {
+ public:
+  RowFailure(std::string reason, const std::string& detail)
+      : std::runtime_error(detail.empty() ? reason : reason + ": " + detail), reason_(std::move(reason)) {}
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+/// One quantity of a row in three answers.
+struct RowMetric {
+  std::string name;  ///< "latency_s", "tokens_per_second"
+  double predicted = 0, simulated = 0, reference = 0;
+};
+
+/// Machines that replace those the rows name.
+struct MachineOverride {
+  std::optional<Chip> chip;
+  std::optional<Cluster> cluster;
+};
+
+/// One kind of reference file.
+struct ReferenceKind {
+  std::string_view name;                   ///< "operators"
+  std::vector<std::string_view> columns;   ///< a header with all of these is of this kind
+  std::vector<std::string_view> group_by;  ///< columns whose values make the groups of the table
+  /// Builds the case a row describes and answers it both ways. The first metric is the kind's main quantity.
+  std::vector<RowMetric> (*evaluate)(const CsvRow& row, const MachineOverride& machine) = nullptr;
+};
+
+ReferenceKind operators_kind();
+ReferenceKind collectives_kind();
+ReferenceKind training_kind();
+
+/// ConfigError that lists the kinds and their columns if none fits.
+ReferenceKind kind_of(const CsvTable& table);
+
+/// Rows for which every COLUMN=VALUE holds. ConfigError for a filter without '=', an unknown column, or no row left.
+std::vector<std::size_t> select_rows(const CsvTable& table, std::span<const std::string> filters);
+
+/// What became of one row.
+struct RowOutcome {
+  std::size_t row = 0;
+  std::vector<RowMetric> metrics;  ///< empty: it failed
+  std::string failure, reason;
+};
+
+std::vector<RowOutcome> run_rows(const CsvTable& table, const ReferenceKind& kind, std::span<const std::size_t> rows,
+                                 const MachineOverride& machine, std::int64_t limit_seconds, const Session& session);
+
+/// The whole of `tandem validate --against`.
+ExitCode validate_against(const Arguments& arguments, const Session& session);
+
+}  // namespace tandem

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/against/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tools/statistics.h"
+#include "tools/text_table.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct MetricErrors {
+  std::string name;
+  std::size_t rows = 0;
+  ErrorSummary predicted, simulated;
+};
+
+/// Names of all metrics, the main one first.
+std::vector<std::string> metric_names(const std::vector<RowOutcome>& outcomes) {
+  std::vector<std::string> names;
+  for (const RowOutcome& outcome : outcomes) {
+    for (const RowMetric& metric : outcome.metrics) {
+      if (std::find(names.begin(), names.end(), metric.name) == names.end()) names.push_back(metric.name);
+    }
+  }
+  return names;
+}
+
+MetricErrors errors_of(const std::vector<const RowOutcome*>& outcomes, const std::string& name) {
+  std::vector<double> predicted, simulated, reference;
+  for (const RowOutcome* outcome : outcomes) {
+    for (const RowMetric& metric : outcome->metrics) {
+      if (metric.name != name) continue;
+      predicted.push_back(metric.predicted);
+      simulated.push_back(metric.simulated);
+      reference.push_back(metric.reference);
+    }
+  }
+  return {name, reference.size(), summarise_errors(predicted, reference), summarise_errors(simulated, reference)};
+}
+
+std::vector<const RowOutcome*> pointers(const std::vector<RowOutcome>& outcomes) {
+  std::vector<const RowOutcome*> result;
+  for (const RowOutcome& outcome : outcomes) result.push_back(&outcome);
+  return result;
+}
+
+std::map<std::string, std::size_t> failures_by_reason(const std::vector<RowOutcome>& outcomes) {
+  std::map<std::string, std::size_t> counts;
+  for (const RowOutcome& outcome : outcomes) {
+    if (outcome.metrics.empty()) ++counts[outcome.reason];
+  }
+  return counts;
+}
+
+Json to_json(const ErrorSummary& errors) {
+  return {{"mean_abs_error", errors.mean_abs_error},
+          {"median_abs_error", errors.median_abs_error},
+          {"max_abs_error", errors.max_abs_error},
+          {"kendall_tau", errors.kendall_tau}};
+}
+
+std::vector<std::string> table_row(const std::string& label, const MetricErrors& errors, std::size_t failed) {
+  return {label,
+          std::to_string(errors.rows),
+          std::to_string(failed),
+          percent(errors.predicted.mean_abs_error),
+          percent(errors.predicted.median_abs_error),
+          percent(errors.predicted.max_abs_error),
+          fmt::format("{:.3f}", errors.predicted.kendall_tau),
+          percent(errors.simulated.mean_abs_error),
+          percent(errors.simulated.median_abs_error),
+          percent(errors.simulated.max_abs_error),
+          fmt::format("{:.3f}", errors.simulated.kendall_tau)};
+}
+
+std::string group_of(const CsvTable& table, const ReferenceKind& kind, std::size_t row) {
+  std::vector<std::string> parts;
+  for (const std::string_view column : kind.group_by) parts.push_back(CsvRow(table, row).text(column));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+TextTable error_table(const std::string& first) {
+  return TextTable({first, "rows", "failed", "predicted", "median", "max", "tau", "simulated", "median", "max", "tau"});
+}
+
+}  // namespace
+
+Json against_json(const std::vector<RowOutcome>& outcomes) {
+  const auto all = pointers(outcomes);
+  const auto names = metric_names(outcomes);
+  std::size_t failed = 0;
+  for (const RowOutcome& outcome : outcomes) failed += outcome.metrics.empty() ? 1 : 0;
+  const MetricErrors main = errors_of(all, names.empty() ? "" : names.front());
+  Json json{{"rows", outcomes.size()},
+            {"failed", failed},
+            {"predicted", to_json(main.predicted)},
+            {"simulated", to_json(main.simulated)},
+            {"metrics", Json::object()}};
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    const MetricErrors errors = errors_of(all, names[i]);
+    json["metrics"][names[i]] = {{"predicted", to_json(errors.predicted)}, {"simulated", to_json(errors.simulated)}};
+  }
+  return json;
+}
+
+std::string against_text(const CsvTable& table, const ReferenceKind& kind, const std::vector<RowOutcome>& outcomes) {
+  const auto names = metric_names(outcomes);
+  const auto failures = failures_by_reason(outcomes);
+  std::size_t failed = 0;
+  for (const auto& [reason, count] : failures) failed += count;
+  std::string text = fmt::format("{} of {} rows ran; errors are |x - reference| / reference: mean, median, largest; tau: "
+                                 "rank correlation\n\n",
+                                 outcomes.size() - failed, outcomes.size());
+  TextTable totals = error_table(std::string(kind.name));
+  for (const std::string& name : names) totals.add(table_row(name, errors_of(pointers(outcomes), name), failed));
+  text += totals.text();
+
+  std::map<std::string, std::vector<const RowOutcome*>> groups;
+  for (const RowOutcome& outcome : outcomes) groups[group_of(table, kind, outcome.row)].push_back(&outcome);
+  if (groups.size() > 1 && !names.empty()) {
+    TextTable by_group = error_table(fmt::format("{} by {}", names.front(), fmt::join(kind.group_by, ", ")));
+    for (const auto& [group, members] : groups) {
+      const auto lost = std::count_if(members.begin(), members.end(), [](auto* row) { return row->metrics.empty(); });
+      by_group.add(table_row(group, errors_of(members, names.front()), static_cast<std::size_t>(lost)));
+    }
+    text += "\n" + by_group.text();
+  }
+  return text;
+}
+
+std::string failures_text(const CsvTable& table, const std::vector<RowOutcome>& outcomes) {
+  std::string text;
+  for (const auto& [reason, count] : failures_by_reason(outcomes)) {
+    const auto example = std::find_if(outcomes.begin(), outcomes.end(), [&, &why = reason](const RowOutcome& row) {
+      return row.metrics.empty() && row.reason == why;
+    });
+    text += fmt::format("  {:5}  {}\n         first: line {}: {}\n", count, reason,
+                        table.rows[example->row].front().line, example->failure);
+  }
+  return text.empty() ? text : "rows that could not be run, by reason\n" + text;
+}
+
+std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& outcomes) {
+  const auto names = metric_names(outcomes);
+  std::string text;
+  for (const std::string& column : table.header) text += csv_quoted(column) + ",";
+  for (const std::string& name : names) {
+    text += fmt::format("{0}_predicted,{0}_simulated,{0}_reference,{0}_error_predicted,{0}_error_simulated,", name);
+  }
+  text += "failure\n";
+  for (const RowOutcome& outcome : outcomes) {
+    for (const CsvField& field : table.rows[outcome.row]) text += csv_quoted(field.text) + ",";
+    for (const std::string& name : names) {
+      const auto metric = std::find_if(outcome.metrics.begin(), outcome.metrics.end(),
+                                       [&](const RowMetric& candidate) { return candidate.name == name; });
+      if (metric == outcome.metrics.end()) {
+        text += ",,,,,";
+        continue;
+      }
+      text += fmt::format("{:.9g},{:.9g},{:.9g},{:.6g},{:.6g},", metric->predicted, metric->simulated, metric->reference,
+                          relative_error(metric->predicted, metric->reference),
+                          relative_error(metric->simulated, metric->reference));
+    }
+    text += csv_quoted(outcome.failure) + "\n";
+  }
+  return text;
+}
+
+}  // namespace tandem
