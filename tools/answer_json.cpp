@@ -86,9 +86,9 @@ Json to_json(const Plan& plan) {
 }
 
 Json to_json(const Scenario& scenario) {
-  return {{"tandem", short_version()},           {"model", scenario.model.name},
-          {"cluster", scenario.cluster.name},    {"chip", scenario.cluster.chip.name},
-          {"devices", scenario.plan.devices()},  {"plan", to_json(scenario.plan)}};
+  return {{"tandem", short_version()},          {"model", scenario.model.name},
+          {"cluster", scenario.cluster.name},   {"chip", scenario.cluster.chip.name},
+          {"devices", scenario.plan.devices()}, {"plan", to_json(scenario.plan)}};
 }
 
 Json to_json(const Answer& answer) {

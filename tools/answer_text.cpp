@@ -31,7 +31,8 @@ std::string stage_table(const Program& program, const Answer& answer) {
   TextTable table({"stage", "layers", "forward", "backward", "busy", "mostly"});
   for (std::size_t s = 0; s < devices; ++s) {
     std::vector<std::int64_t> layers;
-    for (std::size_t v = s; v < program.plan.stage_layers.size(); v += devices) layers.push_back(program.plan.stage_layers[v]);
+    for (std::size_t v = s; v < program.plan.stage_layers.size(); v += devices)
+      layers.push_back(program.plan.stage_layers[v]);
     const StageAnswer& stage = answer.stages[s];
     table.add({std::to_string(s), fmt::format("{}", fmt::join(layers, "+")), to_text(stage.forward),
                to_text(stage.backward), percent(share(stage.busy, answer.iteration.time)),
@@ -43,7 +44,8 @@ std::string stage_table(const Program& program, const Answer& answer) {
 std::string layer_table(const Answer& answer) {
   TextTable table({"layer", "forward", "backward", "mostly"});
   for (const LayerAnswer& layer : answer.layers) {
-    table.add({layer.name, to_text(layer.forward), to_text(layer.backward), std::string(name_of(main_cause(layer.by_cause)))});
+    table.add({layer.name, to_text(layer.forward), to_text(layer.backward),
+               std::string(name_of(main_cause(layer.by_cause)))});
   }
   return table.text();
 }
@@ -68,7 +70,7 @@ std::string operator_table(const Answer& answer) {
 std::string heading(const Scenario& scenario) {
   return fmt::format("model      {}\nmachine    {} x {} ({})\nplan       {}\n", scenario.model.name,
                      scenario.cluster.devices(), scenario.cluster.chip.name, scenario.cluster.name,
-                     describe(scenario.plan));
+                     plan_summary(scenario.plan));
 }
 
 Cause main_cause(const TimeByCause& by_cause) {

@@ -77,8 +77,7 @@ std::string without_dashes(std::string name) {
 
 }  // namespace
 
-Arguments::Arguments(std::span<const std::string> words, const std::vector<FlagGroup>& groups,
-                     std::size_t most_files) {
+Arguments::Arguments(std::span<const std::string> words, const std::vector<FlagGroup>& groups, std::size_t most_files) {
   std::vector<std::string> rewritten;
   bool flags_ended = false;
   for (const std::string& word : words) {
@@ -94,7 +93,8 @@ Arguments::Arguments(std::span<const std::string> words, const std::vector<FlagG
   } catch (const po::unknown_option& error) {
     const std::string name = without_dashes(error.get_option_name());
     const std::string near = nearest_name(name, spellings(groups));
-    throw ConfigError({Diagnostic{"", 0, 0, error.get_option_name(), "no such flag", "", near.empty() ? "" : "--" + near}});
+    throw ConfigError(
+        {Diagnostic{"", 0, 0, error.get_option_name(), "no such flag", "", near.empty() ? "" : "--" + near}});
   } catch (const po::error_with_option_name& error) {
     refuse(without_dashes(error.get_option_name()), error.what());
   } catch (const po::error& error) {
@@ -156,8 +156,10 @@ std::string describe(const std::vector<FlagGroup>& groups) {
     for (const Flag& flag : group.flags) {
       std::string left = flag.letter == 0 ? "      " : fmt::format("  -{}, ", flag.letter);
       left += "--" + flag.name + (flag.value.empty() ? "" : " " + flag.value);
-      if (left.size() + 2 > kHelpColumn) left += "\n" + std::string(kHelpColumn, ' ');
-      else left += std::string(kHelpColumn - left.size(), ' ');
+      if (left.size() + 2 > kHelpColumn)
+        left += "\n" + std::string(kHelpColumn, ' ');
+      else
+        left += std::string(kHelpColumn - left.size(), ' ');
       text += left + flag.help + "\n";
       if (!flag.aliases.empty()) {
         text += std::string(kHelpColumn, ' ') + fmt::format("(also --{})\n", fmt::join(flag.aliases, ", --"));

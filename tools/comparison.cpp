@@ -39,14 +39,16 @@ std::vector<ComparedTime> compare_operators(const Answer& predicted, const Answe
     const std::vector<const OperatorAnswer*>& same = others[key];
     const std::size_t index = seen[key]++;
     if (index >= same.size()) throw std::logic_error("operator '" + op.name + "' was predicted but not simulated");
-    rows.push_back({"operator", op.slice + "/" + op.name + "." + std::string(name_of(op.pass)), op.time, same[index]->time});
+    rows.push_back(
+        {"operator", op.slice + "/" + op.name + "." + std::string(name_of(op.pass)), op.time, same[index]->time});
   }
   if (rows.size() != simulated.operators.size()) throw std::logic_error("an operator was simulated but not predicted");
   return rows;
 }
 
 void require_equal_count(std::size_t predicted, std::size_t simulated, const char* what) {
-  if (predicted != simulated) throw std::logic_error(fmt::format("{} {} predicted, {} simulated", predicted, what, simulated));
+  if (predicted != simulated)
+    throw std::logic_error(fmt::format("{} {} predicted, {} simulated", predicted, what, simulated));
 }
 
 std::vector<ComparedTime> compare_layers(const Answer& predicted, const Answer& simulated) {
@@ -104,7 +106,8 @@ std::string times_table(const std::vector<ComparedTime>& rows, std::size_t most)
     table.add({row->name, to_text(row->predicted), to_text(row->simulated), signed_percent(row->error())});
   }
   std::string text = table.text();
-  if (rows.size() > most) text += fmt::format("  ... the {} largest differences of {}; all with --json or --csv\n", most, rows.size());
+  if (rows.size() > most)
+    text += fmt::format("  ... the {} largest differences of {}; all with --json or --csv\n", most, rows.size());
   return text;
 }
 
@@ -147,7 +150,8 @@ std::string comparison_text(const Comparison& comparison) {
   text += "\nwhat the prediction missed, by cause (simulated - predicted)\n";
   TextTable causes({"cause", "predicted", "simulated", "missed"});
   for (const MissedCause& row : comparison.causes) {
-    causes.add({std::string(name_of(row.cause)), to_text(row.predicted), to_text(row.simulated), signed_time(row.missed())});
+    causes.add(
+        {std::string(name_of(row.cause)), to_text(row.predicted), to_text(row.simulated), signed_time(row.missed())});
   }
   text += causes.text();
   if (!comparison.ablations.empty()) {

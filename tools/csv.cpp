@@ -81,7 +81,8 @@ class Scanner {
 
   void bare(CsvField& result) {
     while (!at_line_end() && peek() != ',') {
-      if (peek() == '"') fail(line_, column_, "a quote inside a bare field", "the whole field in quotes, inner quotes doubled");
+      if (peek() == '"')
+        fail(line_, column_, "a quote inside a bare field", "the whole field in quotes, inner quotes doubled");
       result.text += peek();
       advance();
     }
@@ -102,7 +103,8 @@ class Scanner {
         break;
       }
     }
-    if (!at_line_end() && peek() != ',') fail(line_, column_, "text after a closing quote", "a comma or the end of the line");
+    if (!at_line_end() && peek() != ',')
+      fail(line_, column_, "text after a closing quote", "a comma or the end of the line");
   }
 
   std::string_view text_;
@@ -132,7 +134,8 @@ std::vector<std::string> read_header(Scanner& scanner, const std::string& file) 
     for (const CsvField& field : fields) {
       std::string name(trimmed(field.text));
       if (name.empty()) scanner.fail(field.line, field.column, "a column without a name");
-      if (!seen.insert(name).second) scanner.fail(field.line, field.column, fmt::format("column '{}' stands twice", name));
+      if (!seen.insert(name).second)
+        scanner.fail(field.line, field.column, fmt::format("column '{}' stands twice", name));
       header.push_back(std::move(name));
     }
     return header;
@@ -192,8 +195,9 @@ double CsvRow::number(std::string_view column) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw ConfigError({Diagnostic{table_->file, found->line, found->column, std::string(column),
-                                  fmt::format("'{}' is no number", text.substr(0, 40)), "a finite decimal number", ""}});
+    throw ConfigError(
+        {Diagnostic{table_->file, found->line, found->column, std::string(column),
+                    fmt::format("'{}' is no number", text.substr(0, 40)), "a finite decimal number", ""}});
   }
   return value;
 }

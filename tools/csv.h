@@ -16,8 +16,8 @@ struct CsvField {
   int line = 0, column = 0;  ///< where it begins, from 1
 };
 
-/// A header and rows of equally many fields. A comma that ends every line, blank lines, a byte-order mark, CRLF and lone
-/// CR line ends are accepted; quoted fields may hold commas, doubled quotes and line breaks.
+/// A header and rows of equally many fields. A comma that ends every line, blank lines, a byte-order mark, CRLF and
+/// lone CR line ends are accepted; quoted fields may hold commas, doubled quotes and line breaks.
 struct CsvTable {
   std::string file;
   std::vector<std::string> header;
@@ -41,7 +41,7 @@ class CsvRow {
   [[nodiscard]] std::string text(std::string_view column) const;  ///< empty if the column is absent
   /// ConfigError naming the position if the field is blank or no finite number.
   [[nodiscard]] double number(std::string_view column) const;
-  [[nodiscard]] std::int64_t integer(std::string_view column) const;  ///< "3" and "3.0" alike
+  [[nodiscard]] std::int64_t integer(std::string_view column) const;                ///< "3" and "3.0" alike
   [[nodiscard]] std::optional<double> maybe_number(std::string_view column) const;  ///< empty if blank
   [[nodiscard]] std::optional<std::int64_t> maybe_integer(std::string_view column) const;
   [[nodiscard]] const std::string& file() const { return table_->file; }

@@ -26,11 +26,14 @@ struct Signature {
 
 const std::vector<Signature>& signatures() {
   static const std::vector<Signature> table{
-      {FileKind::chip, {"clock", "tensor_cores", "vector_cores", "global_buffer", "noc", "dma", "hbm", "launch", "tdp"}},
+      {FileKind::chip,
+       {"clock", "tensor_cores", "vector_cores", "global_buffer", "noc", "dma", "hbm", "launch", "tdp"}},
       {FileKind::cluster, {"levels", "chip", "overhead", "iteration_overhead", "reserved_memory"}},
       {FileKind::technology, {"node", "area", "energy", "leakage", "mac", "lane", "local_sram", "global_sram"}},
-      {FileKind::search, {"space", "design_space", "baseline", "validate", "placement", "plans", "cluster", "model", "workers"}},
-      {FileKind::plan, {"tp", "pp", "dp", "global_batch", "microbatch", "sequence", "stage_layers", "recompute", "schedule"}},
+      {FileKind::search,
+       {"architecture", "training", "baseline", "validate", "placement", "cluster", "model", "workers", "devices"}},
+      {FileKind::plan,
+       {"tp", "pp", "dp", "global_batch", "microbatch", "sequence", "stage_layers", "recompute", "schedule"}},
       {FileKind::model,
        {"model_type", "architectures", "hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size",
         "text_config", "n_embd", "n_layer"}}};
@@ -41,8 +44,8 @@ std::optional<FileKind> kind_by_keys(const ConfigNode& root) {
   std::optional<FileKind> best;
   std::size_t most = 0;
   for (const Signature& signature : signatures()) {
-    const auto hits = static_cast<std::size_t>(
-        std::count_if(signature.keys.begin(), signature.keys.end(), [&](auto key) { return root.find(key) != nullptr; }));
+    const auto hits = static_cast<std::size_t>(std::count_if(signature.keys.begin(), signature.keys.end(),
+                                                             [&](auto key) { return root.find(key) != nullptr; }));
     if (hits > most) {
       most = hits;
       best = signature.kind;
@@ -60,8 +63,9 @@ bool is_hdf5(const fs::path& file) {
 }
 
 [[noreturn]] void unknown(const fs::path& file, const std::string& problem) {
-  throw ConfigError({Diagnostic{file.string(), 0, 0, "", problem,
-                                "a chip, cluster, technology, model, plan or search config, a run directory, or a trace", ""}});
+  throw ConfigError(
+      {Diagnostic{file.string(), 0, 0, "", problem,
+                  "a chip, cluster, technology, model, plan or search config, a run directory, or a trace", ""}});
 }
 
 FileKind kind_of_hdf5(const fs::path& path) {
@@ -98,7 +102,8 @@ KnownFile kind_of_file(const fs::path& file) {
 std::vector<std::pair<std::string, fs::path>> shipped_files() {
   std::vector<std::pair<std::string, fs::path>> files;
   std::error_code ignored;
-  for (fs::recursive_directory_iterator entry(config_directory(), ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+  for (fs::recursive_directory_iterator entry(config_directory(), ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
     const fs::path extension = entry->path().extension();
     if (extension == ".yaml" || extension == ".json") files.emplace_back(entry->path().stem().string(), entry->path());
   }
@@ -125,7 +130,8 @@ KnownFile recognise(const std::string& name_or_path) {
     for (const fs::path& path : hits) texts.push_back(path.string());
     throw ConfigError(fmt::format("'{}' names several shipped files: {}", name_or_path, fmt::join(texts, ", ")));
   }
-  throw ConfigError({Diagnostic{name_or_path, 0, 0, "", "no such file, folder or shipped config", "", nearest_name(name_or_path, names)}});
+  throw ConfigError({Diagnostic{name_or_path, 0, 0, "", "no such file, folder or shipped config", "",
+                                nearest_name(name_or_path, names)}});
 }
 
 fs::path find_model(const std::string& name_or_path) {
@@ -141,9 +147,10 @@ fs::path find_model(const std::string& name_or_path) {
     if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
-  throw ConfigError({Diagnostic{name_or_path, 0, 0, "", "no such model file",
-                                fmt::format("a Hugging Face config.json, its folder, or one of {}", fmt::join(names, ", ")),
-                                nearest_name(name_or_path, names)}});
+  throw ConfigError(
+      {Diagnostic{name_or_path, 0, 0, "", "no such model file",
+                  fmt::format("a Hugging Face config.json, its folder, or one of {}", fmt::join(names, ", ")),
+                  nearest_name(name_or_path, names)}});
 }
 
 }  // namespace tandem

@@ -16,15 +16,16 @@ enum class FileKind { chip, cluster, technology, model, plan, search, run, trace
 
 template <>
 struct EnumNames<FileKind> {
-  static constexpr auto values = std::to_array<std::pair<FileKind, std::string_view>>({{FileKind::chip, "chip"},
-                                                                                       {FileKind::cluster, "cluster"},
-                                                                                       {FileKind::technology, "technology"},
-                                                                                       {FileKind::model, "model"},
-                                                                                       {FileKind::plan, "plan"},
-                                                                                       {FileKind::search, "search"},
-                                                                                       {FileKind::run, "run"},
-                                                                                       {FileKind::trace, "trace"},
-                                                                                       {FileKind::candidates, "candidates"}});
+  static constexpr auto values =
+      std::to_array<std::pair<FileKind, std::string_view>>({{FileKind::chip, "chip"},
+                                                            {FileKind::cluster, "cluster"},
+                                                            {FileKind::technology, "technology"},
+                                                            {FileKind::model, "model"},
+                                                            {FileKind::plan, "plan"},
+                                                            {FileKind::search, "search"},
+                                                            {FileKind::run, "run"},
+                                                            {FileKind::trace, "trace"},
+                                                            {FileKind::candidates, "candidates"}});
 };
 
 struct KnownFile {

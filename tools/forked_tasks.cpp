@@ -77,7 +77,8 @@ TaskOutcome guarded(const Task& task, std::size_t index) {
   while (read_all(requests, &index, sizeof index)) {
     const TaskOutcome outcome = guarded(task, static_cast<std::size_t>(index));
     const ReplyHeader header{outcome.ok ? 1U : 0U, outcome.text.size()};
-    if (!write_all(replies, &header, sizeof header) || !write_all(replies, outcome.text.data(), outcome.text.size())) break;
+    if (!write_all(replies, &header, sizeof header) || !write_all(replies, outcome.text.data(), outcome.text.size()))
+      break;
   }
   _exit(0);
 }
@@ -96,7 +97,8 @@ std::array<int, 2> make_pipe() {
 }
 
 std::string describe_end(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("the worker was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    return fmt::format("the worker was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   return fmt::format("the worker ended with status {}", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 

@@ -69,11 +69,13 @@ class PlanEditor {
 
   void derive_virtual_stages(const TransformerModel& model) {
     if (const auto layers = arguments_.positive("num-layers-per-virtual-pipeline-stage")) {
-      if (arguments_.has("vpp")) throw ConfigError("--vpp and --num-layers-per-virtual-pipeline-stage say the same; give one");
+      if (arguments_.has("vpp"))
+        throw ConfigError("--vpp and --num-layers-per-virtual-pipeline-stage say the same; give one");
       const std::int64_t per_round = checked_product(*layers, plan_.pp);
       if (model.layers % per_round != 0) {
-        throw ConfigError(fmt::format("--num-layers-per-virtual-pipeline-stage {}: {} layers are no multiple of {} x pp {}",
-                                      *layers, model.layers, *layers, plan_.pp));
+        throw ConfigError(
+            fmt::format("--num-layers-per-virtual-pipeline-stage {}: {} layers are no multiple of {} x pp {}", *layers,
+                        model.layers, *layers, plan_.pp));
       }
       set("num-layers-per-virtual-pipeline-stage (virtual stages)", plan_.virtual_stages, model.layers / per_round);
     }
@@ -91,7 +93,8 @@ class PlanEditor {
     }
     if (static_cast<std::int64_t>(plan_.stage_layers.size()) == stages) return;
     if (stages > model.layers) {
-      throw ConfigError(fmt::format("{} stages for {} layers: pp x vpp can be {} at most", stages, model.layers, model.layers));
+      throw ConfigError(
+          fmt::format("{} stages for {} layers: pp x vpp can be {} at most", stages, model.layers, model.layers));
     }
     plan_.stage_layers = even_stages(model.layers, stages);
     if (stages > 1) notes_.push_back(fmt::format("layers per stage: {}", fmt::join(plan_.stage_layers, ", ")));
@@ -107,14 +110,15 @@ class PlanEditor {
     if (stated) return;
     const std::int64_t per_replica = checked_product(plan_.tp, plan_.pp, plan_.cp);
     if (devices % per_replica != 0) {
-      throw ConfigError(fmt::format("tp {} x pp {} x cp {} = {} does not divide {} devices; give --dp or --devices (next: {})",
-                                    plan_.tp, plan_.pp, plan_.cp, per_replica, devices,
-                                    checked_product(ceil_div(devices, per_replica), per_replica)));
+      throw ConfigError(fmt::format(
+          "tp {} x pp {} x cp {} = {} does not divide {} devices; give --dp or --devices (next: {})", plan_.tp,
+          plan_.pp, plan_.cp, per_replica, devices, checked_product(ceil_div(devices, per_replica), per_replica)));
     }
     const std::int64_t dp = devices / per_replica;
     if (from_file_ && dp == plan_.dp) return;
     plan_.dp = dp;
-    notes_.push_back(fmt::format("dp {}: {} devices / (tp {} x pp {} x cp {})", dp, devices, plan_.tp, plan_.pp, plan_.cp));
+    notes_.push_back(
+        fmt::format("dp {}: {} devices / (tp {} x pp {} x cp {})", dp, devices, plan_.tp, plan_.pp, plan_.cp));
   }
 
   ResolvedPlan result() { return {std::move(plan_), std::move(notes_)}; }
@@ -122,7 +126,8 @@ class PlanEditor {
  private:
   template <typename T>
   void set(std::string_view flag, T& field, T value) {
-    if (from_file_ && field != value) notes_.push_back(fmt::format("--{}: {} replaces {} of the plan", flag, value, field));
+    if (from_file_ && field != value)
+      notes_.push_back(fmt::format("--{}: {} replaces {} of the plan", flag, value, field));
     field = value;
   }
 

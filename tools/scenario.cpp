@@ -65,9 +65,10 @@ FlagGroup machine_flags() {
 }
 
 FlagGroup workload_flags() {
-  return {"Work",
-          {{"model", 'm', "FILE", "Hugging Face config.json (or its folder), or a shipped name (llama-2-7b)", false, {}},
-           {"plan", 'p', "FILE", "plan file; may be left out when flags say it all", false, {"strategy"}}}};
+  return {
+      "Work",
+      {{"model", 'm', "FILE", "Hugging Face config.json (or its folder), or a shipped name (llama-2-7b)", false, {}},
+       {"plan", 'p', "FILE", "plan file; may be left out when flags say it all", false, {"strategy"}}}};
 }
 
 Cluster machine_from(const Arguments& arguments, const Session& session) {
@@ -99,8 +100,7 @@ Scenario scenario_from(const Arguments& arguments, const Session& session) {
   const auto file = arguments.text("plan");
   Plan base;
   if (file) base = load_plan(find_config("plan", *file));
-  ResolvedPlan resolved =
-      resolve_plan(arguments, file ? &base : nullptr, scenario.model, scenario.cluster.devices());
+  ResolvedPlan resolved = resolve_plan(arguments, file ? &base : nullptr, scenario.model, scenario.cluster.devices());
   for (const std::string& line : resolved.notes) note(session, line);
   scenario.plan = std::move(resolved.plan);
   const bool sized_by_flag = arguments.has("devices");
@@ -119,12 +119,13 @@ Program program_of(const Scenario& scenario) {
   return program;
 }
 
-std::string describe(const Plan& plan) {
+std::string plan_summary(const Plan& plan) {
   std::string text = fmt::format("tp {}, pp {}, dp {}", plan.tp, plan.pp, plan.dp);
   if (plan.cp > 1) text += fmt::format(", cp {}", plan.cp);
   if (plan.ep > 1) text += fmt::format(", ep {}", plan.ep);
   if (plan.sequence_parallel) text += ", sequence parallel";
-  text += fmt::format(", global batch {}, microbatch {}, sequence {}", plan.global_batch, plan.microbatch, plan.sequence);
+  text +=
+      fmt::format(", global batch {}, microbatch {}, sequence {}", plan.global_batch, plan.microbatch, plan.sequence);
   text += fmt::format(", {}", name_of(plan.schedule));
   if (plan.virtual_stages > 1) text += fmt::format(" x{}", plan.virtual_stages);
   text += fmt::format(", recompute {}, {}, {}", name_of(plan.recompute), name_of(plan.optimizer), name_of(plan.dtype));

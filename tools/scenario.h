@@ -44,6 +44,6 @@ Scenario scenario_from(const Arguments& arguments, const Session& session);
 Program program_of(const Scenario& scenario);
 
 /// "tp 4, pp 2, dp 8, ..." in one line.
-std::string describe(const Plan& plan);
+std::string plan_summary(const Plan& plan);
 
 }  // namespace tandem

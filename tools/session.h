@@ -14,7 +14,8 @@ struct Session {
   std::string command_line;
 };
 
-/// Writes to standard output. A closed pipe ends the process by SIGPIPE as other tools do; a full disk is a ConfigError.
+/// Writes to standard output. A closed pipe ends the process by SIGPIPE as other tools do; a full disk is a
+/// ConfigError.
 void print(std::string_view text);
 /// Something the user should know about what was assumed or replaced; silent with --quiet.
 void note(const Session& session, std::string_view text);

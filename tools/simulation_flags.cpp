@@ -29,9 +29,9 @@ void switch_off(Ideal& ideal, const std::string& effect) {
   } else if (effect == "launch") {
     ideal.launch = true;
   } else {
-    throw ConfigError({Diagnostic{"", 0, 0, "--ideal", fmt::format("'{}' is unknown", effect),
-                                  "a list of hbm, noc, links, launch",
-                                  nearest_name(effect, {"hbm", "noc", "links", "launch"})}});
+    throw ConfigError(
+        {Diagnostic{"", 0, 0, "--ideal", fmt::format("'{}' is unknown", effect), "a list of hbm, noc, links, launch",
+                    nearest_name(effect, {"hbm", "noc", "links", "launch"})}});
   }
 }
 

@@ -17,7 +17,8 @@ hdf5::File open(const std::filesystem::path& path) {
   try {
     return hdf5::File::open(path);
   } catch (const std::runtime_error& error) {
-    throw ConfigError({Diagnostic{path.string(), 0, 0, "", fmt::format("cannot be read as HDF5: {}", error.what()), "", ""}});
+    throw ConfigError(
+        {Diagnostic{path.string(), 0, 0, "", fmt::format("cannot be read as HDF5: {}", error.what()), "", ""}});
   }
 }
 
@@ -61,7 +62,8 @@ std::vector<std::string> read_operators(const hdf5::File& file) {
 TraceFile::TraceFile(const std::filesystem::path& path) : file_(open(path)) {
   for (const char* group : {"/units", "/events"}) {
     if (!file_.exists(group)) {
-      throw ConfigError({Diagnostic{path.string(), 0, 0, group, "is not in the file", "a trace written by tandem simulate", ""}});
+      throw ConfigError(
+          {Diagnostic{path.string(), 0, 0, group, "is not in the file", "a trace written by tandem simulate", ""}});
     }
   }
   units_ = read_units(file_);
@@ -90,7 +92,8 @@ std::int64_t TraceFile::spans(const std::string& table) const { return file_.com
 
 void TraceFile::for_each(const std::string& table, const std::function<void(const TraceSpan&)>& visit) const {
   constexpr std::int64_t kBlock = 65536;
-  constexpr std::array<const char*, 7> kColumns{"start_ps", "end_ps", "unit", "operator", "kind", "microbatch", "bytes"};
+  constexpr std::array<const char*, 7> kColumns{"start_ps", "end_ps",     "unit", "operator",
+                                                "kind",     "microbatch", "bytes"};
   const std::int64_t rows = spans(table);
   for (std::int64_t first = 0; first < rows; first += kBlock) {
     const std::int64_t count = std::min(kBlock, rows - first);

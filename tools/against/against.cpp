@@ -35,8 +35,8 @@ void require_plausible(const std::vector<RowMetric>& metrics) {
     }
     if (!(metric.predicted > 0) || !std::isfinite(metric.predicted) || !(metric.simulated > 0) ||
         !std::isfinite(metric.simulated)) {
-      throw RowFailure("no positive answer", fmt::format("{}: predicted {}, simulated {}", metric.name, metric.predicted,
-                                                         metric.simulated));
+      throw RowFailure("no positive answer",
+                       fmt::format("{}: predicted {}, simulated {}", metric.name, metric.predicted, metric.simulated));
     }
   }
 }
@@ -90,8 +90,8 @@ RowOutcome read_reply(std::size_t row, const TaskOutcome& outcome) {
     return result;
   }
   for (const Json& metric : reply["metrics"]) {
-    result.metrics.push_back({metric[0].get<std::string>(), metric[1].get<double>(), metric[2].get<double>(),
-                              metric[3].get<double>()});
+    result.metrics.push_back(
+        {metric[0].get<std::string>(), metric[1].get<double>(), metric[2].get<double>(), metric[3].get<double>()});
   }
   return result;
 }
@@ -113,7 +113,8 @@ void refuse_scenario_flags(const Arguments& arguments) {
   const std::vector<FlagGroup> groups{workload_flags(), plan_flags()};
   for (const FlagGroup& group : groups) {
     for (const Flag& flag : group.flags) {
-      if (arguments.has(flag.name)) throw ConfigError(fmt::format("--{} has no effect with --against: the rows say it", flag.name));
+      if (arguments.has(flag.name))
+        throw ConfigError(fmt::format("--{} has no effect with --against: the rows say it", flag.name));
     }
   }
   for (const char* flag : {"trace", "detail", "ideal", "seed", "no-ablation"}) {
@@ -154,11 +155,11 @@ std::vector<std::size_t> select_rows(const CsvTable& table, std::span<const std:
     if (std::all_of(wanted.begin(), wanted.end(), holds)) rows.push_back(row);
   }
   if (!rows.empty()) return rows;
-  if (wanted.empty()) throw ConfigError({Diagnostic{table.file, 1, 0, "", "the file has a header but no rows", "", ""}});
+  if (wanted.empty())
+    throw ConfigError({Diagnostic{table.file, 1, 0, "", "the file has a header but no rows", "", ""}});
   std::set<std::string> values;
   for (const auto& row : table.rows) values.insert(row[wanted.front().first].text);
-  const std::string near =
-      nearest_name(wanted.front().second, std::vector<std::string>(values.begin(), values.end()));
+  const std::string near = nearest_name(wanted.front().second, std::vector<std::string>(values.begin(), values.end()));
   throw ConfigError({Diagnostic{table.file, 0, 0, "--where", "no row has these values", "", near}});
 }
 
@@ -170,7 +171,8 @@ std::vector<RowOutcome> run_rows(const CsvTable& table, const ReferenceKind& kin
   options.limit = std::chrono::seconds(limit_seconds);
   options.cancelled = interrupted;
   options.done = [&](std::size_t finished) {
-    progress.show(static_cast<double>(finished) / static_cast<double>(rows.size()), fmt::format("{} of {}", finished, rows.size()));
+    progress.show(static_cast<double>(finished) / static_cast<double>(rows.size()),
+                  fmt::format("{} of {}", finished, rows.size()));
   };
   const auto task = [&](std::size_t index) { return run_row(kind, CsvRow(table, rows[index]), machine); };
   const std::vector<TaskOutcome> outcomes = run_forked(rows.size(), task, options);
@@ -193,7 +195,8 @@ ExitCode validate_against(const Arguments& arguments, const Session& session) {
   print(session.json ? text_of(against_json(outcomes)) : against_text(table, kind, outcomes));
   fmt::print(stderr, "{}", failures_text(table, outcomes));
   if (interrupted()) throw CancelledError(csv ? "the rows that ran are in the CSV file" : "not all rows ran");
-  const bool all_ran = std::none_of(outcomes.begin(), outcomes.end(), [](const RowOutcome& row) { return row.metrics.empty(); });
+  const bool all_ran =
+      std::none_of(outcomes.begin(), outcomes.end(), [](const RowOutcome& row) { return row.metrics.empty(); });
   return all_ran ? ExitCode::done : ExitCode::cannot;
 }
 

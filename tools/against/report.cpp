@@ -116,9 +116,10 @@ std::string against_text(const CsvTable& table, const ReferenceKind& kind, const
   const auto failures = failures_by_reason(outcomes);
   std::size_t failed = 0;
   for (const auto& [reason, count] : failures) failed += count;
-  std::string text = fmt::format("{} of {} rows ran; errors are |x - reference| / reference: mean, median, largest; tau: "
-                                 "rank correlation\n\n",
-                                 outcomes.size() - failed, outcomes.size());
+  std::string text = fmt::format(
+      "{} of {} rows ran; errors are |x - reference| / reference: mean, median, largest; tau: "
+      "rank correlation\n\n",
+      outcomes.size() - failed, outcomes.size());
   TextTable totals = error_table(std::string(kind.name));
   for (const std::string& name : names) totals.add(table_row(name, errors_of(pointers(outcomes), name), failed));
   text += totals.text();
@@ -165,8 +166,8 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
         text += ",,,,,";
         continue;
       }
-      text += fmt::format("{:.9g},{:.9g},{:.9g},{:.6g},{:.6g},", metric->predicted, metric->simulated, metric->reference,
-                          relative_error(metric->predicted, metric->reference),
+      text += fmt::format("{:.9g},{:.9g},{:.9g},{:.6g},{:.6g},", metric->predicted, metric->simulated,
+                          metric->reference, relative_error(metric->predicted, metric->reference),
                           relative_error(metric->simulated, metric->reference));
     }
     text += csv_quoted(outcome.failure) + "\n";

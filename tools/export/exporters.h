@@ -28,9 +28,9 @@ struct ExportResult {
   std::int64_t bytes = 0;     ///< of text, before compression
 };
 
-/// Trace Event JSON (ui.perfetto.dev, chrome://tracing): ts and dur in microseconds with six decimals, pid a device, tid
-/// a unit, names in metadata events, counters as "C" events. Writing events stops at `limit_bytes` of text; the file is
-/// well-formed then too. Source: Trace Event Format (Google, 2016).
+/// Trace Event JSON (ui.perfetto.dev, chrome://tracing): ts and dur in microseconds with six decimals, pid a device,
+/// tid a unit, names in metadata events, counters as "C" events. Writing events stops at `limit_bytes` of text; the
+/// file is well-formed then too. Source: Trace Event Format (Google, 2016).
 ExportResult export_perfetto(const TraceFile& trace, const EventFilter& filter, std::int64_t limit_bytes,
                              const std::filesystem::path& out);
 

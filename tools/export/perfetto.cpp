@@ -42,7 +42,8 @@ class UnitRows {
     for (const TraceUnit& unit : units) {
       const TraceUnit* top = &unit;
       // A chain of parents is no longer than there are units; a damaged file must not make this endless.
-      for (std::size_t steps = 0; steps < units.size() && by_id.contains(top->parent); ++steps) top = by_id[top->parent];
+      for (std::size_t steps = 0; steps < units.size() && by_id.contains(top->parent); ++steps)
+        top = by_id[top->parent];
       rows_[unit.id] = {top->id + 1, unit.id + 1, unit.name};
       devices_[top->id + 1] = top->name;
     }
@@ -62,7 +63,8 @@ class UnitRows {
 
 class PerfettoWriter {
  public:
-  PerfettoWriter(const TraceFile& trace, const EventFilter& filter, std::int64_t limit, const std::filesystem::path& out)
+  PerfettoWriter(const TraceFile& trace, const EventFilter& filter, std::int64_t limit,
+                 const std::filesystem::path& out)
       : trace_(trace), filter_(filter), limit_(limit), rows_(trace.units()), sink_(out) {}
 
   ExportResult write() {
@@ -86,12 +88,14 @@ class PerfettoWriter {
 
   void write_names() {
     for (const auto& [pid, name] : rows_.devices()) {
-      write_event(fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", pid, quoted(name)));
-      write_event(fmt::format(R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})", pid));
+      write_event(
+          fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", pid, quoted(name)));
+      write_event(
+          fmt::format(R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})", pid));
     }
     for (const auto& [unit, row] : rows_.rows()) {
-      write_event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", row.pid, row.tid,
-                              quoted(row.name)));
+      write_event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", row.pid,
+                              row.tid, quoted(row.name)));
     }
   }
 
@@ -113,9 +117,10 @@ class PerfettoWriter {
     std::string args;
     if (span.bytes > 0) args += fmt::format("\"bytes\":{}", span.bytes);
     if (span.microbatch >= 0) args += fmt::format("{}\"microbatch\":{}", args.empty() ? "" : ",", span.microbatch);
-    write_event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":{},"args":{{{}}}}})", row->pid,
-                            row->tid, microseconds(span.start_ps), microseconds(span.end_ps - span.start_ps),
-                            quoted(named ? operators[static_cast<std::size_t>(span.operation)] : kind), quoted(kind), args));
+    write_event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":{},"args":{{{}}}}})",
+                            row->pid, row->tid, microseconds(span.start_ps), microseconds(span.end_ps - span.start_ps),
+                            quoted(named ? operators[static_cast<std::size_t>(span.operation)] : kind), quoted(kind),
+                            args));
     ++result_.written;
   }
 

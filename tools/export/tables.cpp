@@ -71,10 +71,12 @@ void write_events(const TraceFile& trace, const EventFilter& filter, const std::
 
 void write_table(const hdf5::File& file, const std::string& path, TextSink& sink) {
   const hdf5::Table table = file.read_table(path);
-  for (std::size_t c = 0; c < table.columns.size(); ++c) sink.write((c == 0 ? "" : ",") + csv_quoted(table.columns[c].name));
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    sink.write((c == 0 ? "" : ",") + csv_quoted(table.columns[c].name));
   sink.write("\n");
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) sink.write((c == 0 ? "" : ",") + cell_text(table.data[c][row]));
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      sink.write((c == 0 ? "" : ",") + cell_text(table.data[c][row]));
     sink.write("\n");
   }
 }

@@ -40,16 +40,18 @@ std::string compute_text(const Chip& chip) {
   const TensorCores& tensor = chip.tensor;
   const VectorCores& vector = chip.vector;
   std::string text = fmt::format("clock           {}\n", to_text(chip.clock));
-  text += fmt::format("tensor cores    {} x {}, {} stationary{}, local buffer {} each\n", tensor.count,
-                      tensor.arrays == 1 ? fmt::format("{}x{} MACs", tensor.rows, tensor.cols)
-                                         : fmt::format("{} arrays of {}x{} MACs", tensor.arrays, tensor.rows, tensor.cols),
-                      std::string(name_of(tensor.dataflow)).substr(0, name_of(tensor.dataflow).find('_')),
-                      tensor.accumulators ? "" : ", no accumulators", to_text(tensor.local_buffer));
+  text +=
+      fmt::format("tensor cores    {} x {}, {} stationary{}, local buffer {} each\n", tensor.count,
+                  tensor.arrays == 1 ? fmt::format("{}x{} MACs", tensor.rows, tensor.cols)
+                                     : fmt::format("{} arrays of {}x{} MACs", tensor.arrays, tensor.rows, tensor.cols),
+                  std::string(name_of(tensor.dataflow)).substr(0, name_of(tensor.dataflow).find('_')),
+                  tensor.accumulators ? "" : ", no accumulators", to_text(tensor.local_buffer));
   text += fmt::format("vector cores    {} x {} lanes, {} in multiply-adds, local buffer {} each\n", vector.count,
                       vector.lanes, to_text(chip.vector_peak()), to_text(vector.local_buffer));
   TextTable peaks({"type", "dense peak", "ridge point"});
   for (const auto& [type, rate] : tensor.macs_per_pe) {
-    peaks.add({std::string(name_of(type)), to_text(chip.peak(type)), fmt::format("{:.4g} FLOP/B", chip.ridge_point(type))});
+    peaks.add(
+        {std::string(name_of(type)), to_text(chip.peak(type)), fmt::format("{:.4g} FLOP/B", chip.ridge_point(type))});
   }
   return text + peaks.text();
 }
@@ -87,7 +89,8 @@ std::array<AreaPart, 8> parts_of(const ChipArea& area) {
 std::string area_text(const Chip& chip, const FoundTechnology& found) {
   if (!found.technology) return fmt::format("area            not known: {}\n", found.problem);
   const ChipArea area = estimate_area(chip, *found.technology);
-  std::string text = fmt::format("area            {} in {} (estimate)\n", to_text(area.total()), found.technology->name);
+  std::string text =
+      fmt::format("area            {} in {} (estimate)\n", to_text(area.total()), found.technology->name);
   TextTable table({"component", "area", "share"});
   for (const auto& [name, part] : parts_of(area)) {
     if (part.value() > 0) table.add({name, to_text(part), percent(part / area.total())});
@@ -95,8 +98,8 @@ std::string area_text(const Chip& chip, const FoundTechnology& found) {
   text += table.text();
   if (!chip.tensor.macs_per_pe.empty()) {
     const DataType type = chip.supports(DataType::bf16) ? DataType::bf16 : chip.tensor.macs_per_pe.begin()->first;
-    text += fmt::format("power           {} at full {} rate (estimate)", to_text(estimate_peak_power(chip, *found.technology, type)),
-                        name_of(type));
+    text += fmt::format("power           {} at full {} rate (estimate)",
+                        to_text(estimate_peak_power(chip, *found.technology, type)), name_of(type));
     text += chip.tdp.value() > 0 ? fmt::format(", TDP {}\n", to_text(chip.tdp)) : "\n";
   }
   return text;
@@ -153,23 +156,26 @@ std::string all_reduce_table(const Cluster& cluster) {
     table.add({to_text(Bytes(bytes)), to_text(time), to_text(algorithm), to_text(algorithm * (2 * (n - 1) / n)),
                std::string(name_of(choose_algorithm(collective, cluster, ranks)))});
   }
-  return table.empty() ? "" : "\n" + table.text() + "  algbw: bytes / time; busbw: times 2 (n-1)/n, what a link must carry\n";
+  return table.empty()
+             ? ""
+             : "\n" + table.text() + "  algbw: bytes / time; busbw: times 2 (n-1)/n, what a link must carry\n";
 }
 
 }  // namespace
 
 Shown show_chip(const Chip& chip) {
-  const std::string text =
-      fmt::format("chip {}\n\n", chip.name) + compute_text(chip) + memory_text(chip) + area_text(chip, technology_of(chip));
+  const std::string text = fmt::format("chip {}\n\n", chip.name) + compute_text(chip) + memory_text(chip) +
+                           area_text(chip, technology_of(chip));
   return {text, text_of(chip_json(chip))};
 }
 
 Shown show_cluster(const Cluster& cluster) {
   std::string text = fmt::format("cluster {}: {} x {}\n\n", cluster.name, cluster.devices(), cluster.chip.name);
   text += level_table(cluster);
-  text += fmt::format("\nsoftware  {} a collective, {} a step, {} a send, {} an iteration; {} of memory reserved\n",
-                      to_text(cluster.overhead.collective), to_text(cluster.overhead.step), to_text(cluster.overhead.send),
-                      to_text(cluster.iteration_overhead), to_text(cluster.reserved_memory));
+  text +=
+      fmt::format("\nsoftware  {} a collective, {} a step, {} a send, {} an iteration; {} of memory reserved\n",
+                  to_text(cluster.overhead.collective), to_text(cluster.overhead.step), to_text(cluster.overhead.send),
+                  to_text(cluster.iteration_overhead), to_text(cluster.reserved_memory));
   text += all_reduce_table(cluster);
   text += "\n" + show_chip(cluster.chip).text;
   Json json{{"kind", "cluster"}, {"name", cluster.name}, {"devices", cluster.devices()}, {"levels", Json::array()}};
@@ -195,7 +201,8 @@ Shown show_technology(const Technology& technology) {
   area.add({"chip-to-chip link", to_text(technology.link)});
   area.add({"the rest of a chip", to_text(technology.fixed)});
   TextTable energy({"energy of", ""});
-  for (const auto& [type, cost] : technology.mac_energy) energy.add({fmt::format("one {} MAC", name_of(type)), to_text(cost)});
+  for (const auto& [type, cost] : technology.mac_energy)
+    energy.add({fmt::format("one {} MAC", name_of(type)), to_text(cost)});
   energy.add({"one vector operation", to_text(technology.lane_energy)});
   energy.add({"a byte of a local buffer", to_text(technology.local_byte)});
   energy.add({"a byte of the global buffer", to_text(technology.global_byte)});

@@ -25,7 +25,8 @@ std::string grouped(std::int64_t number) {
 }
 
 std::string shape_text(const TransformerModel& model) {
-  std::string text = fmt::format("{} layers of width {}, {} heads of {}", model.layers, model.hidden, model.heads, model.head_dim);
+  std::string text =
+      fmt::format("{} layers of width {}, {} heads of {}", model.layers, model.hidden, model.heads, model.head_dim);
   if (model.kv_heads != model.heads) text += fmt::format(" ({} for keys and values)", model.kv_heads);
   text += fmt::format(", FFN {}{} {}", model.ffn, model.gated_mlp ? " gated" : "", name_of(model.activation));
   if (model.experts > 0) text += fmt::format(", {} experts ({} a token)", model.experts, model.experts_per_token);
@@ -69,9 +70,10 @@ Shown show_model(const TransformerModel& model, const Plan& plan) {
   add("total", counts.total);
   if (counts.active != counts.total) add("used by one token", counts.active);
   text += parameters.text();
-  text += fmt::format("\nmatmul work at {} tokens: {:.4g} FLOP a token forward, {:.4g} in training ({:.3g} a sequence)\n",
-                      plan.sequence, flops.forward, flops.training, flops.training * static_cast<double>(plan.sequence));
-  text += fmt::format("\nmemory of a device with {}\n", describe(plan)) + memory_of_stages(memory);
+  text +=
+      fmt::format("\nmatmul work at {} tokens: {:.4g} FLOP a token forward, {:.4g} in training ({:.3g} a sequence)\n",
+                  plan.sequence, flops.forward, flops.training, flops.training * static_cast<double>(plan.sequence));
+  text += fmt::format("\nmemory of a device with {}\n", plan_summary(plan)) + memory_of_stages(memory);
   text += "  (--tp, --pp, --mbs, --recompute ... show it under another plan)\n";
   if (!model.unused_keys.empty()) {
     text += fmt::format("\nkeys of the file without effect: {}\n", fmt::join(model.unused_keys, ", "));
@@ -97,14 +99,15 @@ Shown show_model(const TransformerModel& model, const Plan& plan) {
 Shown show_plan(const Plan& plan) {
   const std::int64_t microbatches = plan.microbatches();
   const double bubble = bubble_fraction(plan.schedule, plan.pp, microbatches, plan.virtual_stages);
-  std::string text = fmt::format("plan for {} devices\n\n{}\n\n", plan.devices(), describe(plan));
+  std::string text = fmt::format("plan for {} devices\n\n{}\n\n", plan.devices(), plan_summary(plan));
   text += fmt::format("{} microbatches a pipeline, {} tokens an iteration, ideal bubble {} of the useful time\n\n",
                       microbatches, grouped(checked_product(plan.global_batch, plan.sequence)), percent(bubble));
   TextTable table({"stage", "layers", "devices", "microbatches in flight"});
   const std::int64_t per_stage = plan.devices() / plan.pp;
   for (std::int64_t stage = 0; stage < plan.pp; ++stage) {
     std::vector<std::int64_t> layers;
-    for (auto v = static_cast<std::size_t>(stage); v < plan.stage_layers.size(); v += static_cast<std::size_t>(plan.pp)) {
+    for (auto v = static_cast<std::size_t>(stage); v < plan.stage_layers.size();
+         v += static_cast<std::size_t>(plan.pp)) {
       layers.push_back(plan.stage_layers[v]);
     }
     table.add({std::to_string(stage), fmt::format("{}", fmt::join(layers, "+")),

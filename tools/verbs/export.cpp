@@ -18,7 +18,8 @@ constexpr std::int64_t kDefaultLimit = 200'000'000;
 std::int64_t picoseconds(std::string_view flag, const std::string& text) {
   const auto parsed = parse_quantity<Seconds>(text);
   if (const auto* problem = std::get_if<UnitError>(&parsed)) {
-    throw ConfigError({Diagnostic{"", 0, 0, std::string(flag), problem->problem, problem->expected, problem->suggestion}});
+    throw ConfigError(
+        {Diagnostic{"", 0, 0, std::string(flag), problem->problem, problem->expected, problem->suggestion}});
   }
   return to_picoseconds(std::get<Seconds>(parsed)).count();
 }
@@ -27,12 +28,14 @@ EventFilter filter_from(const Arguments& arguments) {
   EventFilter filter;
   if (const auto window = arguments.text("window")) {
     const std::size_t dots = window->find("..");
-    if (dots == std::string::npos) throw ConfigError(fmt::format("--window {}: expected FROM..TO, e.g. '1 ms..2.5 ms'", *window));
+    if (dots == std::string::npos)
+      throw ConfigError(fmt::format("--window {}: expected FROM..TO, e.g. '1 ms..2.5 ms'", *window));
     if (dots > 0) filter.from_ps = picoseconds("--window", window->substr(0, dots));
     if (dots + 2 < window->size()) filter.to_ps = picoseconds("--window", window->substr(dots + 2));
     if (filter.from_ps > filter.to_ps) throw ConfigError(fmt::format("--window {}: ends before it begins", *window));
   }
-  if (const auto shortest = arguments.text("min-duration")) filter.min_duration_ps = picoseconds("--min-duration", *shortest);
+  if (const auto shortest = arguments.text("min-duration"))
+    filter.min_duration_ps = picoseconds("--min-duration", *shortest);
   filter.unit = arguments.text("unit").value_or("");
   return filter;
 }
@@ -82,7 +85,8 @@ ExitCode run(const Arguments& arguments, const Session& session) {
   if (table && format != "csv") throw ConfigError("--table goes with --format csv only");
   const bool one_file = format == "perfetto" || table.has_value();
   if (one_file && out != "-") require_writable(out);
-  if (!one_file && out == "-") throw ConfigError("--format csv writes a folder; with --table NAME it can write one file or -");
+  if (!one_file && out == "-")
+    throw ConfigError("--format csv writes a folder; with --table NAME it can write one file or -");
   const TraceFile trace(arguments.files().front());
   ExportResult result;
   if (format == "perfetto") {
@@ -102,7 +106,12 @@ Verb export_verb() {
   const FlagGroup flags{
       "Export",
       {{"format", 'f', "NAME", "perfetto (default) or csv", false, {}},
-       {"output", 'o', "OUT", "file (compressed if it ends in .gz; - is standard output), or folder for csv", false, {"out"}},
+       {"output",
+        'o',
+        "OUT",
+        "file (compressed if it ends in .gz; - is standard output), or folder for csv",
+        false,
+        {"out"}},
        {"table", 0, "NAME", "csv: one table only, e.g. events", false, {}},
        {"window", 0, "FROM..TO", "only events within, e.g. '1 ms..2 ms'; either end may be left out", false, {}},
        {"unit", 0, "TEXT", "only units with this in their name", false, {}},

@@ -18,8 +18,9 @@ Shown show_model_file(const std::filesystem::path& path, const Arguments& argume
   base.global_batch = 1;
   base.sequence = model.max_positions;
   base.stage_layers = even_stages(model.layers, 1);
-  const std::int64_t devices = checked_product(arguments.positive("tp").value_or(1), arguments.positive("pp").value_or(1),
-                                               arguments.positive("cp").value_or(1), arguments.positive("dp").value_or(1));
+  const std::int64_t devices =
+      checked_product(arguments.positive("tp").value_or(1), arguments.positive("pp").value_or(1),
+                      arguments.positive("cp").value_or(1), arguments.positive("dp").value_or(1));
   ResolvedPlan resolved = resolve_plan(arguments, &base, model, devices);
   if (!arguments.has("gbs")) resolved.plan.global_batch = checked_product(resolved.plan.dp, resolved.plan.microbatch);
   const auto found = problems(resolved.plan, model, devices);
@@ -48,7 +49,8 @@ Shown show_any(const KnownFile& file, const Arguments& arguments, const Session&
 }
 
 ExitCode run(const Arguments& arguments, const Session& session) {
-  if (arguments.files().empty()) throw ConfigError("show what? tandem show FILE (a config, a run directory or a trace)");
+  if (arguments.files().empty())
+    throw ConfigError("show what? tandem show FILE (a config, a run directory or a trace)");
   const KnownFile file = recognise(arguments.files().front());
   const Shown shown = show_any(file, arguments, session);
   print(session.json ? shown.json : shown.text);
@@ -58,20 +60,21 @@ ExitCode run(const Arguments& arguments, const Session& session) {
 }  // namespace
 
 Verb show_verb() {
-  return {"show",
-          "a chip, cluster, technology, model, plan, search, run or trace, explained in one screen",
-          "FILE [options]",
-          "Tells what a file is by its content and prints what follows from it: peak FLOP/s per data type, bandwidths,\n"
-          "ridge points, area; parameters, FLOPs, memory per device; ranking of a run; summary of a trace.\n"
-          "Shipped configs can be named without a path.\n",
-          "  tandem show a100-80gb\n"
-          "  tandem show tpu-v4-pod --devices 64\n"
-          "  tandem show llama-2-7b --tp 4 --pp 2 --recompute full\n"
-          "  tandem show runs/llama2\n"
-          "  tandem show runs/llama2/trace.h5 --json\n",
-          {{"Machine", {{"devices", 0, "N", "cluster: with this many chips", false, {}}}}, plan_flags()},
-          1,
-          run};
+  return {
+      "show",
+      "a chip, cluster, technology, model, plan, search, run or trace, explained in one screen",
+      "FILE [options]",
+      "Tells what a file is by its content and prints what follows from it: peak FLOP/s per data type, bandwidths,\n"
+      "ridge points, area; parameters, FLOPs, memory per device; ranking of a run; summary of a trace.\n"
+      "Shipped configs can be named without a path.\n",
+      "  tandem show a100-80gb\n"
+      "  tandem show tpu-v4-pod --devices 64\n"
+      "  tandem show llama-2-7b --tp 4 --pp 2 --recompute full\n"
+      "  tandem show runs/llama2\n"
+      "  tandem show runs/llama2/trace.h5 --json\n",
+      {{"Machine", {{"devices", 0, "N", "cluster: with this many chips", false, {}}}}, plan_flags()},
+      1,
+      run};
 }
 
 }  // namespace tandem

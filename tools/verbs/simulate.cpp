@@ -27,7 +27,8 @@ ExitCode run(const Arguments& arguments, const Session& session) {
     if (options.trace) json["trace"] = options.trace->string();
     print(text_of(json));
   } else {
-    std::string text = heading(scenario) + "\nsimulated on SystemC (cycle-approximate; formulas as listed at the end)\n\n";
+    std::string text =
+        heading(scenario) + "\nsimulated on SystemC (cycle-approximate; formulas as listed at the end)\n\n";
     text += answer_text(scenario, program, answer);
     if (options.trace) text += fmt::format("\ntrace: {}\n", options.trace->string());
     print(text);

@@ -105,20 +105,21 @@ Verb validate_verb() {
        {"csv", 0, "OUT.csv", "write every row with predicted, simulated and both errors", false, {}},
        {"time-limit", 0, "SECONDS", "of one row (default 600); a row beyond it fails", false, {}},
        {"no-ablation", 0, "", "do not simulate again with effects switched off", false, {}}}};
-  return {"validate",
-          "prediction and simulation side by side, or both against published measurements",
-          "--cluster C --model M [--plan P] | --against FILE.csv [--where COLUMN=VALUE]...",
-          "Without --against: the error of the prediction at every level (operator, layer, stage, iteration), the causes\n"
-          "it missed, and what the iteration would take with HBM, NoC, links or launches ideal.\n"
-          "With --against: every row of a file of measured operators, collectives or training iterations is predicted\n"
-          "and simulated; errors are |x - reference| / reference over the rows that ran. --chip or --cluster replace\n"
-          "what the rows name. Inaccuracy is no failure; rows that cannot run are counted by reason and exit with 1.\n",
-          "  tandem validate --cluster C.yaml --model M.json --plan P.yaml\n"
-          "  tandem validate --against operators.csv --where op=softmax --where 'device=AMD MI210' --csv out.csv\n"
-          "  tandem validate --against training.csv --where group=korthikanti --json\n",
-          {flags, machine_flags(), workload_flags(), plan_flags(), simulation_flags()},
-          0,
-          run};
+  return {
+      "validate",
+      "prediction and simulation side by side, or both against published measurements",
+      "--cluster C --model M [--plan P] | --against FILE.csv [--where COLUMN=VALUE]...",
+      "Without --against: the error of the prediction at every level (operator, layer, stage, iteration), the causes\n"
+      "it missed, and what the iteration would take with HBM, NoC, links or launches ideal.\n"
+      "With --against: every row of a file of measured operators, collectives or training iterations is predicted\n"
+      "and simulated; errors are |x - reference| / reference over the rows that ran. --chip or --cluster replace\n"
+      "what the rows name. Inaccuracy is no failure; rows that cannot run are counted by reason and exit with 1.\n",
+      "  tandem validate --cluster C.yaml --model M.json --plan P.yaml\n"
+      "  tandem validate --against operators.csv --where op=softmax --where 'device=AMD MI210' --csv out.csv\n"
+      "  tandem validate --against training.csv --where group=korthikanti --json\n",
+      {flags, machine_flags(), workload_flags(), plan_flags(), simulation_flags()},
+      0,
+      run};
 }
 
 }  // namespace tandem
