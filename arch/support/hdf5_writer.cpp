@@ -21,12 +21,23 @@ struct ColumnBuffer {
   std::string path;
   Handle data, type;
   std::size_t cell = 0;  // bytes
+  std::size_t used = 0;  // bytes
   std::vector<char> bytes;
 
-  void push(const void* value, std::size_t size) {
-    const std::size_t end = bytes.size();
-    bytes.resize(end + cell);  // zero-filled: pads texts
-    std::memcpy(bytes.data() + end, value, size);
+  char* next_cell() {
+    if (used == bytes.size()) bytes.resize(std::max(bytes.size() * 2, cell * 64));
+    char* place = bytes.data() + used;
+    used += cell;
+    return place;
+  }
+  template <typename T>
+  void push(T value) {
+    std::memcpy(next_cell(), &value, sizeof value);
+  }
+  void push(const std::string& text) {
+    char* place = next_cell();
+    std::memset(place, 0, cell);
+    std::memcpy(place, text.data(), text.size());
   }
 };
 
@@ -46,6 +57,7 @@ bool is_integer(ColumnType type) { return type != ColumnType::float64 && type !=
 }
 
 void require_fit(const ColumnBuffer& buffer, std::int64_t value) {
+  if (buffer.column.type == ColumnType::int64) return;
   if (!is_integer(buffer.column.type)) wrong_type(buffer);
   const Range range = range_of(buffer.column.type);
   if (value < range.lowest || value > range.highest) {
@@ -69,23 +81,16 @@ void require_fit(const ColumnBuffer& buffer, const Cell& cell) {
 
 void push_integer(ColumnBuffer& buffer, std::int64_t value) {
   switch (buffer.column.type) {
-    case ColumnType::int32: {
-      const auto narrow = static_cast<std::int32_t>(value);
-      return buffer.push(&narrow, sizeof narrow);
-    }
-    case ColumnType::int8: {
-      const auto narrow = static_cast<std::int8_t>(value);
-      return buffer.push(&narrow, sizeof narrow);
-    }
-    default: return buffer.push(&value, sizeof value);
+    case ColumnType::int32: return buffer.push(static_cast<std::int32_t>(value));
+    case ColumnType::int8: return buffer.push(static_cast<std::int8_t>(value));
+    default: return buffer.push(value);
   }
 }
 
 void push(ColumnBuffer& buffer, const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) return push_integer(buffer, *integer);
-  if (const auto* real = std::get_if<double>(&cell)) return buffer.push(real, sizeof *real);
-  const auto& text = std::get<std::string>(cell);
-  buffer.push(text.data(), text.size());
+  if (const auto* real = std::get_if<double>(&cell)) return buffer.push(*real);
+  buffer.push(std::get<std::string>(cell));
 }
 
 }  // namespace
@@ -115,7 +120,7 @@ void TableWriter::State::write(ColumnBuffer& buffer) const {
   const Handle memory = checked(H5Screate_simple(1, &count, nullptr), place, "cannot be written");
   check(H5Dwrite(buffer.data.get(), buffer.type.get(), memory.get(), space.get(), H5P_DEFAULT, buffer.bytes.data()),
         place, "cannot be written");
-  buffer.bytes.clear();
+  buffer.used = 0;
 }
 
 void TableWriter::State::write() {
