@@ -31,7 +31,8 @@ TEST_P(Parameters, EqualThePublishedCount) {
 // (50257 rows, tied with the head), 2048 positions, final norm.
 // BERT-large is published as 340M (Devlin et al., arXiv 1810.04805): here transformers' BertForPreTraining, that is
 // encoder and pooler (335,141,888), MLM transform and decoder bias, next-sentence head; the decoder matrix is tied.
-// Megatron 8.3B: Shoeybi et al. (arXiv 1909.08053), table 2, published as 8.3 billion; vocabulary padded to 51200, 1024 positions.
+// Megatron 8.3B: Shoeybi et al. (arXiv 1909.08053), table 2, published as 8.3 billion; vocabulary padded to 51200, 1024
+// positions.
 INSTANTIATE_TEST_SUITE_P(Shipped, Parameters,
                          testing::Values(Published{"llama2-7b", 6'738'415'616}, Published{"llama3-70b", 70'553'706'496},
                                          Published{"gpt2-xl", 1'557'611'200}, Published{"opt-1.3b", 1'315'758'080},
