@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/chip/chip_module.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "sim/chip/matmul_lowering.h"
+#include "sim/chip/vector_lowering.h"
+
+namespace tandem::sim {
+namespace {
+
+/// One word of every bank.
+constexpr Bytes kBankWord{32};
+
+bool overlaps(const CoreRange& a, const CoreRange& b) {
+  return a.first < b.first + b.count && b.first < a.first + a.count;
+}
+
+Picoseconds round_trip(const Chip& chip) {
+  const HbmTiming& timing = chip.hbm.timing;
+  return to_picoseconds(timing.trp + timing.trcd + timing.tcl + chip.glb.latency);
+}
+
+template <typename T>
+std::vector<T*> pointers(const std::vector<std::unique_ptr<T>>& items, const CoreRange& range) {
+  std::vector<T*> result;
+  for (std::int64_t i = range.first; i < range.first + range.count; ++i) {
+    result.push_back(items[static_cast<std::size_t>(i)].get());
+  }
+  return result;
+}
+
+std::int32_t unit_at(const std::vector<std::int32_t>& units, std::size_t index) {
+  return index < units.size() ? units[index] : -1;
+}
+
+}  // namespace
+
+ChipModule::ChipModule(sc_core::sc_module_name name, const Chip& chip, const Slice& slice,
+                       const SimulationOptions& options, const ChipTrace& trace)
+    : sc_module(name), chip_(chip), slice_(slice), options_(options), trace_(trace), order_(schedule_order(slice)) {
+  for (const std::int32_t op : order_) trace_ids_.push_back(trace.first_operator + op);
+  build_memory();
+  build_cores();
+  build_commands();
+}
+
+Tracer ChipModule::tracer(Detail from, std::int32_t unit) const {
+  if (trace_.sink == nullptr || options_.detail < from) return {};
+  return {trace_.sink, unit, &trace_ids_, trace_.offset};
+}
+
+void ChipModule::build_memory() {
+  const bool ideal_noc = options_.ideal.noc;
+  GlobalBuffer::Spec buffer;
+  buffer.capacity = chip_.glb.capacity;
+  buffer.row = kBankWord * std::max<std::int64_t>(1, chip_.glb.banks);
+  if (!ideal_noc) {
+    buffer.rate = Rate(chip_.glb.bandwidth);
+    buffer.latency = to_picoseconds(chip_.glb.latency);
+  }
+  buffer_ = std::make_unique<GlobalBuffer>("global_buffer", buffer);
+
+  const Hbm& hbm = chip_.hbm;
+  for (std::int64_t stack = 0; stack < hbm.stacks; ++stack) {
+    HbmStack::Spec spec;
+    for (std::int64_t channel = 0; channel < hbm.channels_per_stack; ++channel) {
+      const std::int64_t index = stack * hbm.channels_per_stack + channel;
+      spec.channels.push_back(options_.ideal.hbm ? HbmChannelSpec{} : make_channel_spec(hbm, index));
+      spec.tracers.push_back(
+          tracer(Detail::transaction, unit_at(trace_.units.hbm_channels, static_cast<std::size_t>(index))));
+    }
+    if (spec.tracers.front().sink == nullptr) spec.tracers.clear();
+    hbm_.push_back(std::make_unique<HbmStack>(fmt::format("hbm{}", stack).c_str(), std::move(spec)));
+  }
+
+  DmaEngine::Spec dma;
+  dma.setup = options_.ideal.hbm ? Picoseconds(0) : to_picoseconds(chip_.dma.setup);
+  if (!options_.ideal.hbm && chip_.dma.max_outstanding.value() > 0 && round_trip(chip_).count() > 0) {
+    dma.window_rate = Rate(chip_.dma.max_outstanding / to_seconds(round_trip(chip_)));
+  }
+  std::vector<MemoryPort*> ports;
+  for (const auto& stack : hbm_) ports.push_back(stack.get());
+  for (std::int64_t engine = 0; engine < chip_.dma.engines; ++engine) {
+    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.dma_engines, static_cast<std::size_t>(engine)));
+    dma_.push_back(std::make_unique<DmaEngine>(fmt::format("dma{}", engine).c_str(), dma, ports, *buffer_, trace));
+  }
+}
+
+void ChipModule::build_cores() {
+  Noc::Spec noc;
+  noc.ports = static_cast<std::size_t>(chip_.tensor.count + chip_.vector.count);
+  if (!options_.ideal.noc) {
+    noc.port_rate = Rate(chip_.noc.port_bandwidth);
+    noc.latency = to_picoseconds(chip_.noc.latency);
+  }
+  noc_ = std::make_unique<Noc>("noc", noc, *buffer_, tracer(Detail::tile, trace_.units.noc));
+  std::size_t port = 0;
+  for (std::int64_t i = 0; i < chip_.tensor.count; ++i) {
+    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.tensor_cores, static_cast<std::size_t>(i)));
+    tensor_.push_back(std::make_unique<TensorCore>(fmt::format("tensor_core{}", i).c_str(),
+                                                   TensorCore::Spec{port++, chip_.tensor.local_buffer}, *noc_, trace));
+  }
+  for (std::int64_t i = 0; i < chip_.vector.count; ++i) {
+    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.vector_cores, static_cast<std::size_t>(i)));
+    vector_.push_back(std::make_unique<VectorCore>(fmt::format("vector_core{}", i).c_str(),
+                                                   VectorCore::Spec{port++, chip_.vector.local_buffer}, *noc_, trace));
+  }
+}
+
+std::int64_t ChipModule::activations() const {
+  std::int64_t sum = commands_->activations() + buffer_->stats().activations;
+  const auto add = [&sum](const auto& parts) {
+    for (const auto& part : parts) sum += part->stats().activations;
+  };
+  add(hbm_);
+  add(dma_);
+  add(tensor_);
+  add(vector_);
+  return sum;
+}
+
+RunResources ChipModule::resources(std::size_t position) const {
+  const Mapping& mapping = slice_.mappings[static_cast<std::size_t>(order_[position])];
+  RunResources result;
+  result.noc = noc_.get();
+  for (const auto& engine : dma_) result.dma.push_back(engine.get());
+  const Operator& op = slice_.graph.operators[static_cast<std::size_t>(order_[position])];
+  if (is_matmul(op.kind)) result.tensor_cores = pointers(tensor_, mapping.tensor_cores);
+  result.vector_cores = pointers(vector_, mapping.vector_cores);
+  result.mailbox = commands_.get();
+  return result;
+}
+
+CommandProcessor::Command ChipModule::command(std::size_t position) const {
+  const auto index = static_cast<std::size_t>(order_[position]);
+  const Operator& op = slice_.graph.operators[index];
+  const Mapping& mapping = slice_.mappings[index];
+  CommandProcessor::Command command;
+  command.name = op.name;
+  command.is_matmul = is_matmul(op.kind);
+  command.vector_cores = mapping.vector_cores;
+  if (command.is_matmul) command.tensor_cores = mapping.tensor_cores;
+  const Seconds launch = command.is_matmul ? chip_.launch.device_tensor : chip_.launch.device_vector;
+  if (!options_.ideal.launch) command.launch = to_picoseconds(launch);
+  if (command.is_matmul) {
+    const MatmulMapping& tiling = mapping.matmul;
+    command.global_buffer = tandem::global_buffer_needed(op, tiling, mapping.tensor_cores.count);
+    command.tensor.depth = tiling.double_buffer ? 2 : 1;
+    const Bytes sums = kPartialSum * (tiling.tile.m * tiling.tile.n);
+    command.tensor.accumulator_sets = local_buffer_needed(op, tiling) + sums <= chip_.tensor.local_buffer ? 2 : 1;
+  } else {
+    const VectorLowering lowering(chip_, op, mapping);
+    command.global_buffer = lowering.global_buffer_needed();
+    command.vector.depth = lowering.local_buffer_needed() * 2 <= chip_.vector.local_buffer ? 2 : 1;
+  }
+  return command;
+}
+
+void ChipModule::build_commands() {
+  std::vector<std::int32_t> position_of(order_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    position_of[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
+  std::vector<CommandProcessor::Command> commands;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    commands.push_back(command(i));
+    for (std::size_t j = 0; j < i; ++j) {
+      if (overlaps(commands[i].tensor_cores, commands[j].tensor_cores) ||
+          overlaps(commands[i].vector_cores, commands[j].vector_cores)) {
+        commands[i].after.push_back(static_cast<std::int32_t>(j));
+      }
+    }
+  }
+  for (const OperatorGraph::Edge& edge : slice_.graph.edges) {
+    commands[static_cast<std::size_t>(position_of[static_cast<std::size_t>(edge.to)])].after.push_back(
+        position_of[static_cast<std::size_t>(edge.from)]);
+  }
+  commands_ = std::make_unique<CommandProcessor>("command_processor", std::move(commands), *buffer_,
+                                                 tracer(Detail::operators, trace_.units.command_processor));
+  commands_->set_watch(options_.cancelled, options_.progress);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const auto index = static_cast<std::size_t>(order_[i]);
+    const Operator& op = slice_.graph.operators[index];
+    const Mapping& mapping = slice_.mappings[index];
+    OperatorRun::Spec spec;
+    spec.position = static_cast<std::int32_t>(i);
+    spec.is_matmul = is_matmul(op.kind);
+    std::unique_ptr<Lowering> lowering;
+    if (spec.is_matmul) {
+      spec.depth = blocks_at_once(mapping.matmul);
+      spec.split_k = mapping.matmul.split_k;
+      lowering = std::make_unique<MatmulLowering>(chip_, op, mapping);
+    } else {
+      lowering = std::make_unique<VectorLowering>(chip_, op, mapping);
+    }
+    const RunResources used = resources(i);
+    commands_->add_run(std::make_unique<OperatorRun>(spec, std::move(lowering), used), used);
+  }
+}
+
+}  // namespace tandem::sim

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/chip/global_buffer.h"
+
+#include <algorithm>
+
+namespace tandem::sim {
+
+GlobalBuffer::GlobalBuffer(sc_core::sc_module_name name, const Spec& spec) : sc_module(name), spec_(spec) {
+  SC_METHOD(process);
+  sensitive << arrived_.event();
+  dont_initialize();
+}
+
+void GlobalBuffer::submit(BufferAccess& access) { arrived_.push(now(), access.key, &access); }
+
+void GlobalBuffer::acquire(Bytes bytes) {
+  used_ += bytes;
+  stats_.peak = std::max(stats_.peak, used_);
+}
+
+void GlobalBuffer::process() {
+  ++stats_.activations;
+  while (arrived_.due()) serve(*arrived_.pop());
+}
+
+void GlobalBuffer::serve(BufferAccess& access) {
+  Server& port = ports_[static_cast<std::size_t>(access.access)];
+  Path begin;  // of the first part: data flow on from there
+  Path end = access.arrival;
+  const auto starts = [&begin](const Path& at) {
+    if (begin.op < 0) begin = at;
+  };
+  for (const BufferAccess::Part& part : access.parts) {
+    if (part.bytes.value() == 0) continue;
+    if (part.shared != nullptr && part.shared->served) {
+      starts(later(access.arrival, part.shared->begin));
+      end = later(end, part.shared->end);
+      continue;
+    }
+    const Bytes moved = spec_.row * ceil_div(part.bytes.value(), spec_.row.value());
+    const Path taken = port.begin(access.arrival);
+    Path done = taken;
+    done.add(Cause::noc, spec_.rate.time(moved));
+    port.end(done);
+    starts(taken);
+    end = later(end, done);
+    if (part.shared != nullptr) *part.shared = {true, taken, done};
+    (access.access == Access::read ? stats_.read : stats_.written) += part.bytes;
+    (access.access == Access::read ? stats_.read_busy : stats_.write_busy) += done.at - taken.at;
+  }
+  end.add(Cause::noc, spec_.latency);
+  access.client->buffer_answered(access, begin, end);
+}
+
+}  // namespace tandem::sim

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "arch/support/quantity.h"
+#include "workloads/answer.h"
+
+namespace tandem::sim {
+
+/// A moment, and why it is no earlier: the time since its operator's start, by cause, along the chain of what each step
+/// waited for last. Invariant: `at` minus the operator's start is the sum of `causes`.
+struct Path {
+  Picoseconds at{};
+  std::int32_t op = -1;  ///< position in the schedule
+  TimeByCause causes;
+
+  void add(Cause cause, Picoseconds time) {
+    at += time;
+    causes[cause] += time;
+  }
+  /// Moves up to `time` from one cause to another.
+  void relabel(Cause from, Cause to, Picoseconds time) {
+    const Picoseconds moved = std::min(time, causes[from]);
+    causes[from] -= moved;
+    causes[to] += moved;
+  }
+};
+
+/// The later of two moments; of equal ones the same whatever their order.
+inline const Path& later(const Path& a, const Path& b) {
+  if (a.at != b.at) return a.at > b.at ? a : b;
+  return a.causes.part >= b.causes.part ? a : b;
+}
+
+/// Something that serves one request at a time in the order of the calls.
+class Server {
+ public:
+  [[nodiscard]] Picoseconds free_at() const { return last_.at; }
+  [[nodiscard]] std::int32_t op() const { return last_.op; }
+  [[nodiscard]] bool used() const { return last_.op >= 0; }
+  /// When a request can be taken up. The time behind a request of the same operator is explained by that request's own
+  /// past, behind another operator's it is a dependency.
+  [[nodiscard]] Path begin(const Path& arrival) const {
+    if (last_.at <= arrival.at) return arrival;
+    if (last_.op == arrival.op) return last_;
+    Path path = arrival;
+    path.add(Cause::dependency, last_.at - arrival.at);
+    return path;
+  }
+  void end(const Path& done) { last_ = done; }
+
+ private:
+  Path last_;
+};
+
+}  // namespace tandem::sim

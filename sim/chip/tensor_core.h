@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <systemc>
+
+#include "sim/chip/core_buffer.h"
+#include "sim/chip/noc.h"
+#include "sim/chip/path.h"
+#include "sim/chip/tile.h"
+#include "sim/chip/tracer.h"
+#include "sim/kernel/timed_queue.h"
+
+namespace tandem::sim {
+
+/// Pulls tiles from an operator, loads their operands over its NoC port as far as the local buffer has room, and
+/// computes them in order. Results leave by way of the operator.
+class TensorCore : public sc_core::sc_module, public NocClient {
+ public:
+  struct Spec {
+    std::size_t port = 0;  ///< on the NoC
+    Bytes local_buffer{};
+  };
+  struct Stats {
+    std::int64_t activations = 0;
+    std::int64_t tiles = 0;
+    Picoseconds busy{};
+  };
+  /// How one operator uses the core.
+  struct Assignment {
+    TileSource* source = nullptr;
+    std::int64_t index = 0;             ///< this core's number among the operator's
+    std::int64_t depth = 2;             ///< tiles whose inputs may stand in the local buffer
+    std::int64_t accumulator_sets = 1;  ///< results that may stand in it
+  };
+
+  TensorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc, Tracer tracer = {});
+  void assign(const Assignment& assignment);
+  /// There may be work again.
+  void wake();
+  /// The result of the oldest task has left, or leaves by then.
+  void result_left(const Path& at);
+  void noc_answered(std::uint64_t tag, const Path& done) override;
+
+  [[nodiscard]] std::size_t port() const { return spec_.port; }
+  [[nodiscard]] const Stats& stats() const { return stats_; }
+  [[nodiscard]] Bytes local_capacity() const { return spec_.local_buffer; }
+  [[nodiscard]] const CoreBuffer& buffer() const { return buffer_; }
+
+ private:
+  SC_HAS_PROCESS(TensorCore);
+  struct Loading {
+    TileJob job;
+    Path requested;
+    Picoseconds stalled{};  ///< how long the request waited for room alone
+    Path loaded;
+    bool is_loaded = false;
+  };
+  struct Running {
+    TileJob job;
+    Path done;
+  };
+  void process();
+  void pull();
+  void request(const TileJob& job);
+  void book();
+  void compute(const Loading& tile);
+  [[nodiscard]] Path start_of(const Loading& tile) const;
+
+  Spec spec_;
+  Noc& noc_;
+  Tracer tracer_;
+  Assignment assignment_;
+  CoreBuffer buffer_;
+  Server array_;
+  std::deque<Loading> loading_;
+  TimedQueue<Running> running_;
+  sc_core::sc_event wake_;
+  bool has_next_ = false, exhausted_ = false;
+  TileJob next_;
+  std::uint64_t next_tag_ = 0, first_tag_ = 0;
+  std::int64_t accumulators_ = 0;  ///< sets in use
+  std::int64_t tasks_ = 0;
+  std::deque<Path> results_left_;
+  Stats stats_;
+};
+
+}  // namespace tandem::sim

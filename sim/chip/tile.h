@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core's unit of work, and where it comes from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/chip/global_buffer.h"
+#include "sim/chip/path.h"
+
+namespace tandem::sim {
+
+/// Time of one tile on a tensor core. `steady` is what it takes right behind another tile, whose stream hides its fill.
+struct TileTime {
+  Picoseconds total{}, steady{};
+  Picoseconds quantisation{}, fill_drain{};  ///< of total
+  Picoseconds local{};                       ///< at the local buffer's bandwidth: a lower bound
+};
+
+/// One step of a task on a core: loads over the NoC, computes, and, at the end of a task, has a result.
+struct TileJob {
+  std::int32_t op = -1;
+  std::uint64_t key = 0;  ///< of its operator, by block, task and step
+  std::int64_t block = 0;
+  std::int64_t task = 0;                      ///< within the block
+  std::array<BufferAccess::Part, 3> loads{};  ///< A, B, partial sums
+  Bytes inputs{};                             ///< room for them in the local buffer
+  Bytes accumulators{};                       ///< room for the task's result; taken with its first step
+  bool starts_task = true, ends_task = true, ends_block = true;
+  TileTime time;
+  Picoseconds vector_time{};  ///< vector cores
+  Bytes result{};
+  Path ready;  ///< operands are in the global buffer
+};
+
+enum class Pull { job, wait, finished };
+
+/// What cores ask for work; implemented by a running operator.
+class TileSource {
+ public:
+  virtual ~TileSource() = default;
+  /// `wait`: nothing yet; the core is woken when there may be. `core` counts from the operator's first.
+  virtual Pull next(std::int64_t core, TileJob& job) = 0;
+  /// Called at the moment that the core has computed the tile.
+  virtual void computed(std::int64_t core, const TileJob& job, const Path& done) = 0;
+};
+
+}  // namespace tandem::sim

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/chip/vector_core.h"
+
+#include <algorithm>
+
+namespace tandem::sim {
+
+VectorCore::VectorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc, Tracer tracer)
+    : sc_module(name), spec_(spec), noc_(noc), tracer_(tracer), buffer_(spec.local_buffer) {
+  SC_METHOD(process);
+  sensitive << due_.event() << wake_;
+  dont_initialize();
+}
+
+void VectorCore::assign(const Assignment& assignment) {
+  assignment_ = assignment;
+  exhausted_ = false;
+  buffer_.set_depth(assignment.depth);
+  wake();
+}
+
+void VectorCore::wake() { wake_.notify(sc_core::SC_ZERO_TIME); }
+
+void VectorCore::push(TileSource& source, std::int64_t index, const TileJob& job) {
+  load({job, &source, index, false, false, job.ready, job.ready, Picoseconds(0)});
+}
+
+void VectorCore::process() {
+  ++stats_.activations;
+  while (due_.due()) {
+    const std::size_t slot = due_.pop();
+    if (slots_[slot].is_computed) {
+      finish(slot);
+    } else {
+      compute(slot);
+    }
+  }
+  pull();
+}
+
+void VectorCore::pull() {
+  while (assignment_.source != nullptr && !exhausted_) {
+    if (!has_next_) {
+      const Pull pulled = assignment_.source->next(assignment_.index, next_);
+      if (pulled == Pull::finished) exhausted_ = true;
+      if (pulled != Pull::job) return;
+      has_next_ = true;
+    }
+    if (!buffer_.has_room(next_.inputs)) return;
+    has_next_ = false;
+    buffer_.acquire(next_.inputs);
+    Work work{next_, assignment_.source, assignment_.index, true, false, next_.ready, next_.ready, Picoseconds(0)};
+    const Path& freed = buffer_.freed();
+    if (freed.op == next_.op && freed.at > next_.ready.at) {
+      work.stalled = freed.at - next_.ready.at;
+      work.requested = freed;
+      work.path = freed;
+    }
+    load(std::move(work));
+  }
+}
+
+void VectorCore::load(Work work) {
+  std::size_t slot = slots_.size();
+  if (free_.empty()) {
+    slots_.push_back(std::move(work));
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+    slots_[slot] = std::move(work);
+  }
+  const TileJob& job = slots_[slot].job;
+  const bool loads =
+      std::any_of(job.loads.begin(), job.loads.end(), [](const auto& part) { return part.bytes.value() > 0; });
+  if (loads) {
+    noc_.submit({Access::read, spec_.port, job.loads, slots_[slot].requested, job.key, slot, this});
+  } else {
+    due_.push(now(), job.key, slot);
+  }
+}
+
+void VectorCore::noc_answered(std::uint64_t tag, const Path& done) {
+  Work& work = slots_[tag];
+  work.path = done;
+  work.path.relabel(Cause::noc, Cause::buffer_stall, std::min(work.stalled, done.at - work.requested.at));
+  due_.push(done.at, work.job.key, static_cast<std::size_t>(tag));
+}
+
+void VectorCore::compute(std::size_t slot) {
+  Work& work = slots_[slot];
+  Path path = lanes_.begin(work.path);
+  const Picoseconds start = path.at;
+  path.add(Cause::vector_compute, work.job.vector_time);
+  lanes_.end(path);
+  ++stats_.tiles;
+  stats_.busy += work.job.vector_time;
+  tracer_.record(EventKind::vector, start, path.at, work.job.op, work.job.inputs);
+  work.path = path;
+  work.is_computed = true;
+  due_.push(path.at, work.job.key, slot);
+}
+
+void VectorCore::finish(std::size_t slot) {
+  const Work work = slots_[slot];
+  free_.push_back(slot);
+  if (work.pulled) buffer_.release(work.job.inputs, work.path);
+  work.source->computed(work.index, work.job, work.path);
+}
+
+}  // namespace tandem::sim
