@@ -101,6 +101,10 @@ std::int64_t blocks_at_once(const MatmulMapping& mapping);
 Bytes global_buffer_needed(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
 Bytes local_buffer_needed(const Operator& op, const MatmulMapping& mapping);
 
+/// How often the loops go through all blocks of the operand that does not depend on `unrelated` (A: n, B: m, C: k):
+/// once, unless that loop turns outside one of the operand's own.
+std::int64_t passes_over(const Operator& op, const MatmulMapping& mapping, Dim unrelated);
+
 /// Bytes that a mapping moves between HBM and the global buffer, and between the global buffer and the cores.
 /// A block of an operand is loaded anew whenever its index changes along the loops; an operand of which the blocks are
 /// the whole is read once. Operand bytes that batch elements share (Operand::bytes is below batch x block) are moved in

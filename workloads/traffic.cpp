@@ -12,17 +12,6 @@ std::int64_t extent(const TileShape& shape, Dim dim) {
   return dim == Dim::m ? shape.m : dim == Dim::n ? shape.n : shape.k;
 }
 
-/// How often the loops go through all blocks of an operand that does not depend on `unrelated`: once, unless that loop
-/// turns outside one of the operand's own.
-std::int64_t passes(const MatmulMapping& mapping, const TileShape& trips, Dim unrelated) {
-  bool own_inside = false;
-  for (auto dim = mapping.order.rbegin(); dim != mapping.order.rend(); ++dim) {
-    if (*dim == unrelated) return own_inside ? extent(trips, unrelated) : 1;
-    if (extent(trips, *dim) > 1) own_inside = true;
-  }
-  return 1;
-}
-
 Operand operand(const std::vector<Operand>& operands, std::size_t index) {
   return index < operands.size() ? operands[index] : Operand{};
 }
@@ -94,6 +83,16 @@ Bytes rounded(double bytes) {
 
 }  // namespace
 
+std::int64_t passes_over(const Operator& op, const MatmulMapping& mapping, Dim unrelated) {
+  const TileShape trips = loop_trips(op, mapping).blocks;
+  bool own_inside = false;
+  for (auto dim = mapping.order.rbegin(); dim != mapping.order.rend(); ++dim) {
+    if (*dim == unrelated) return own_inside ? extent(trips, unrelated) : 1;
+    if (extent(trips, *dim) > 1) own_inside = true;
+  }
+  return 1;
+}
+
 MatmulTraffic matmul_traffic(const Operator& op, const MatmulMapping& mapping, const Noc& noc, std::int64_t cores) {
   const TileShape trips = loop_trips(op, mapping).blocks;
   const Bytes partial = kPartialSum * checked_product(op.matmul.batch, op.matmul.m, op.matmul.n);
@@ -101,10 +100,10 @@ MatmulTraffic matmul_traffic(const Operator& op, const MatmulMapping& mapping, c
   const Operand b = operand(op.inputs, 1);
   const Operand c = operand(op.outputs, 0);
   MatmulTraffic traffic{};
-  if (a.where == Residency::hbm) traffic.hbm_read += a.bytes * passes(mapping, trips, Dim::n);
-  if (b.where == Residency::hbm) traffic.hbm_read += b.bytes * passes(mapping, trips, Dim::m);
+  if (a.where == Residency::hbm) traffic.hbm_read += a.bytes * passes_over(op, mapping, Dim::n);
+  if (b.where == Residency::hbm) traffic.hbm_read += b.bytes * passes_over(op, mapping, Dim::m);
   if (c.where == Residency::hbm) {
-    const std::int64_t evictions = passes(mapping, trips, Dim::k) - 1;
+    const std::int64_t evictions = passes_over(op, mapping, Dim::k) - 1;
     traffic.hbm_write = c.bytes + partial * evictions;
     traffic.hbm_read += partial * evictions;
   }
