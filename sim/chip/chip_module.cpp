@@ -38,12 +38,27 @@ std::int32_t unit_at(const std::vector<std::int32_t>& units, std::size_t index) 
 }  // namespace
 
 ChipModule::ChipModule(sc_core::sc_module_name name, const Chip& chip, const Slice& slice,
-                       const SimulationOptions& options, const ChipTrace& trace)
-    : sc_module(name), chip_(chip), slice_(slice), options_(options), trace_(trace), order_(schedule_order(slice)) {
+                       const SimulationOptions& options, const ChipTrace& trace, BuildOrder build_order)
+    : sc_module(name),
+      chip_(chip),
+      slice_(slice),
+      options_(options),
+      trace_(trace),
+      build_order_(build_order),
+      order_(schedule_order(slice)) {
   for (const std::int32_t op : order_) trace_ids_.push_back(trace.first_operator + op);
   build_memory();
+  build_stacks();
+  build_dma();
   build_cores();
   build_commands();
+}
+
+template <typename Build>
+void ChipModule::each(std::int64_t count, Build build) const {
+  for (std::int64_t i = 0; i < count; ++i) {
+    build(static_cast<std::size_t>(build_order_ == BuildOrder::forward ? i : count - 1 - i));
+  }
 }
 
 Tracer ChipModule::tracer(Detail from, std::int32_t unit) const {
@@ -61,20 +76,26 @@ void ChipModule::build_memory() {
     buffer.latency = to_picoseconds(chip_.glb.latency);
   }
   buffer_ = std::make_unique<GlobalBuffer>("global_buffer", buffer);
+}
 
+void ChipModule::build_stacks() {
   const Hbm& hbm = chip_.hbm;
-  for (std::int64_t stack = 0; stack < hbm.stacks; ++stack) {
+  const auto channels = static_cast<std::size_t>(hbm.channels_per_stack);
+  hbm_.resize(static_cast<std::size_t>(hbm.stacks));
+  each(hbm.stacks, [&](std::size_t stack) {
     HbmStack::Spec spec;
-    for (std::int64_t channel = 0; channel < hbm.channels_per_stack; ++channel) {
-      const std::int64_t index = stack * hbm.channels_per_stack + channel;
-      spec.channels.push_back(options_.ideal.hbm ? HbmChannelSpec{} : make_channel_spec(hbm, index));
-      spec.tracers.push_back(
-          tracer(Detail::transaction, unit_at(trace_.units.hbm_channels, static_cast<std::size_t>(index))));
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+      const std::size_t index = stack * channels + channel;
+      spec.channels.push_back(options_.ideal.hbm ? HbmChannelSpec{}
+                                                 : make_channel_spec(hbm, static_cast<std::int64_t>(index)));
+      spec.tracers.push_back(tracer(Detail::transaction, unit_at(trace_.units.hbm_channels, index)));
     }
     if (spec.tracers.front().sink == nullptr) spec.tracers.clear();
-    hbm_.push_back(std::make_unique<HbmStack>(fmt::format("hbm{}", stack).c_str(), std::move(spec)));
-  }
+    hbm_[stack] = std::make_unique<HbmStack>(fmt::format("hbm{}", stack).c_str(), std::move(spec));
+  });
+}
 
+void ChipModule::build_dma() {
   DmaEngine::Spec dma;
   dma.setup = options_.ideal.hbm ? Picoseconds(0) : to_picoseconds(chip_.dma.setup);
   if (!options_.ideal.hbm && chip_.dma.max_outstanding.value() > 0 && round_trip(chip_).count() > 0) {
@@ -82,10 +103,11 @@ void ChipModule::build_memory() {
   }
   std::vector<MemoryPort*> ports;
   for (const auto& stack : hbm_) ports.push_back(stack.get());
-  for (std::int64_t engine = 0; engine < chip_.dma.engines; ++engine) {
-    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.dma_engines, static_cast<std::size_t>(engine)));
-    dma_.push_back(std::make_unique<DmaEngine>(fmt::format("dma{}", engine).c_str(), dma, ports, *buffer_, trace));
-  }
+  dma_.resize(static_cast<std::size_t>(chip_.dma.engines));
+  each(chip_.dma.engines, [&](std::size_t engine) {
+    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.dma_engines, engine));
+    dma_[engine] = std::make_unique<DmaEngine>(fmt::format("dma{}", engine).c_str(), dma, ports, *buffer_, trace);
+  });
 }
 
 void ChipModule::build_cores() {
@@ -96,17 +118,18 @@ void ChipModule::build_cores() {
     noc.latency = to_picoseconds(chip_.noc.latency);
   }
   noc_ = std::make_unique<Noc>("noc", noc, *buffer_, tracer(Detail::tile, trace_.units.noc));
-  std::size_t port = 0;
-  for (std::int64_t i = 0; i < chip_.tensor.count; ++i) {
-    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.tensor_cores, static_cast<std::size_t>(i)));
-    tensor_.push_back(std::make_unique<TensorCore>(fmt::format("tensor_core{}", i).c_str(),
-                                                   TensorCore::Spec{port++, chip_.tensor.local_buffer}, *noc_, trace));
-  }
-  for (std::int64_t i = 0; i < chip_.vector.count; ++i) {
-    const Tracer trace = tracer(Detail::tile, unit_at(trace_.units.vector_cores, static_cast<std::size_t>(i)));
-    vector_.push_back(std::make_unique<VectorCore>(fmt::format("vector_core{}", i).c_str(),
-                                                   VectorCore::Spec{port++, chip_.vector.local_buffer}, *noc_, trace));
-  }
+  tensor_.resize(static_cast<std::size_t>(chip_.tensor.count));
+  vector_.resize(static_cast<std::size_t>(chip_.vector.count));
+  each(chip_.tensor.count, [&](std::size_t i) {
+    const TensorCore::Spec spec{i, chip_.tensor.local_buffer};
+    tensor_[i] = std::make_unique<TensorCore>(fmt::format("tensor_core{}", i).c_str(), spec, *noc_,
+                                              tracer(Detail::tile, unit_at(trace_.units.tensor_cores, i)));
+  });
+  each(chip_.vector.count, [&](std::size_t i) {
+    const VectorCore::Spec spec{tensor_.size() + i, chip_.vector.local_buffer};
+    vector_[i] = std::make_unique<VectorCore>(fmt::format("vector_core{}", i).c_str(), spec, *noc_,
+                                              tracer(Detail::tile, unit_at(trace_.units.vector_cores, i)));
+  });
 }
 
 std::int64_t ChipModule::activations() const {

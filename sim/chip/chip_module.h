@@ -18,12 +18,16 @@
 
 namespace tandem::sim {
 
+/// In which order parts are constructed, which must not matter: SystemC runs the processes of one delta cycle in an
+/// order that follows from it.
+enum class BuildOrder { forward, reverse };
+
 /// A chip and the commands of one slice, built and wired from plain data. The only place that knows every part.
 class ChipModule : public sc_core::sc_module {
  public:
   /// `chip`, `slice` and `options` must outlive the module; they must suit each other (check_slice).
   ChipModule(sc_core::sc_module_name name, const Chip& chip, const Slice& slice, const SimulationOptions& options,
-             const ChipTrace& trace);
+             const ChipTrace& trace, BuildOrder build_order = BuildOrder::forward);
 
   [[nodiscard]] CommandProcessor& command_processor() { return *commands_; }
   /// Of all processes so far.
@@ -37,6 +41,10 @@ class ChipModule : public sc_core::sc_module {
   [[nodiscard]] const std::vector<std::unique_ptr<VectorCore>>& vector_cores() const { return vector_; }
 
  private:
+  template <typename Build>
+  void each(std::int64_t count, Build build) const;
+  void build_stacks();
+  void build_dma();
   [[nodiscard]] Tracer tracer(Detail from, std::int32_t unit) const;
   void build_memory();
   void build_cores();
@@ -48,6 +56,7 @@ class ChipModule : public sc_core::sc_module {
   const Slice& slice_;
   const SimulationOptions& options_;
   const ChipTrace& trace_;
+  BuildOrder build_order_;
   std::vector<std::int32_t> order_, trace_ids_;
   std::unique_ptr<GlobalBuffer> buffer_;
   std::unique_ptr<Noc> noc_;

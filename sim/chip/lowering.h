@@ -22,7 +22,7 @@ inline constexpr std::size_t kSlots = 3;
 struct BlockPlan {
   std::int64_t ordinal = 0;
   std::array<bool, kSlots> opens{}, closes{};   ///< takes a new buffer with this block, is done with it after
-  std::array<Bytes, kSlots> load{};             ///< from HBM when opened
+  std::array<Bytes, kSlots> load{};             ///< from HBM before the tasks begin
   Bytes store{};                                ///< to HBM when the output closes
   bool starts_tasks = true, ends_tasks = true;  ///< else the tasks go on in the next block on the same cores
   bool sums_in = false;                         ///< partial sums of an earlier visit come from the global buffer

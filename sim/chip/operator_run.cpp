@@ -114,8 +114,8 @@ bool OperatorRun::issue_slots(Block& target) {
       if (live_[slot] >= spec_.depth) return false;
       ++live_[slot];
       buffers_[slot] = std::make_shared<Buffer>();
-      load(target, slot);
     }
+    load(target, slot);
     if (buffers_[slot] == nullptr) continue;
     target.buffers[slot] = buffers_[slot];
     ++buffers_[slot]->users;

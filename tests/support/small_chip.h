@@ -13,13 +13,18 @@ inline Chip small_chip() {
   Chip chip;
   chip.name = "small";
   chip.clock = Frequency(1e9);
-  chip.tensor = {.count = 2, .rows = 4, .cols = 4, .local_buffer = Bytes(1 << 16), .macs_per_pe = {{DataType::bf16, 1.0}}};
+  chip.tensor = {
+      .count = 2, .rows = 4, .cols = 4, .local_buffer = Bytes(1 << 16), .macs_per_pe = {{DataType::bf16, 1.0}}};
   chip.vector = {.count = 1, .lanes = 4, .local_buffer = Bytes(1 << 16), .throughput = {1, 1, 1, 1, 1}};
   chip.glb = {.capacity = Bytes(1 << 20), .banks = 1, .bandwidth = Bandwidth(128e9)};
   chip.noc = {.port_bandwidth = Bandwidth(32e9)};
   chip.dma = {.engines = 2};
-  chip.hbm = {.generation = "HBM2", .stacks = 2, .channels_per_stack = 2, .capacity = Bytes(1 << 30),
-              .bandwidth = Bandwidth(64e9), .atom = Bytes(16)};
+  chip.hbm = {.generation = "HBM2",
+              .stacks = 2,
+              .channels_per_stack = 2,
+              .capacity = Bytes(1 << 30),
+              .bandwidth = Bandwidth(64e9),
+              .atom = Bytes(16)};
   return chip;
 }
 
