@@ -34,9 +34,16 @@ Operator gradient_of_b(const Operator& op) {
   const bool weight = op.inputs[1].weight;
   result.name += weight ? ".wgrad" : ".grad_b";
   result.pass = weight ? Pass::backward_weight : Pass::backward_data;
+  result.outputs = {plain(op.inputs[1])};
+  if (op.causal && op.matmul.n == result.causal_keys) {
+    // B holds the keys as columns. The gradient comes as rows of keys, dB^T[n, k] = dC^T[n, m] A[m, k], so that the
+    // masked plane is that of the first operand.
+    result.matmul = {op.matmul.batch, op.matmul.n, op.matmul.k, op.matmul.m};
+    result.inputs = {plain(op.outputs[0]), plain(op.inputs[0])};
+    return result;
+  }
   result.matmul = {op.matmul.batch, op.matmul.k, op.matmul.n, op.matmul.m};
   result.inputs = {plain(op.inputs[0]), plain(op.outputs[0])};
-  result.outputs = {plain(op.inputs[1])};
   return result;
 }
 

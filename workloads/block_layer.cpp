@@ -97,7 +97,7 @@ void add_sequential(LayerBuilder& in) {
     if (before) input = {in.norm(name + ".norm", rows, stream)};
     in.enter_tensor_region(name);
     const Index output = branch(in, input);
-    in.leave_tensor_region("residual", model.hidden);
+    in.leave_tensor_region(name + ".residual", model.hidden);
     stream = {in.join(name, with_bias, {output}, stream)};
     if (!before) stream = {in.norm(name + ".norm", rows, stream)};
   };

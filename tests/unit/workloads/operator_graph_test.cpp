@@ -119,7 +119,8 @@ TEST(Backward, ProductOfActivationsPassesBothGradientsOn) {
   ASSERT_EQ(back.operators.size(), 4u);
   EXPECT_EQ(back.operators[1].name, "scores.grad_b");
   EXPECT_EQ(back.operators[1].pass, Pass::backward_data);
-  EXPECT_EQ(back.operators[1].matmul, (MatmulShape{2, 4, 16, 16}));
+  EXPECT_EQ(back.operators[1].matmul, (MatmulShape{2, 16, 4, 16})) << "rows of keys";
+  EXPECT_EQ(back.operators[1].inputs[0].where, Residency::core);
   EXPECT_EQ(back.operators[0].inputs[0].where, Residency::core);
   EXPECT_EQ(back.operators[0].flops(), scores.flops());
   EXPECT_EQ(back.operators[1].flops(), scores.flops());
