@@ -79,6 +79,7 @@ Topology::Topology(const Cluster& cluster) : cluster_(cluster), devices_(cluster
 std::int64_t Topology::add_level(std::size_t depth) {
   const Level& level = cluster_.levels[depth];
   Block& block = blocks_[depth];
+  links_.reserve(links_.size() + static_cast<std::size_t>(block.members * (block.ports + 1)));
   for (std::int64_t member = 0; member < block.members; ++member) {
     for (std::int64_t port = 0; port < block.ports; ++port) links_.push_back(member_link(level, depth, member, port));
   }
