@@ -139,12 +139,17 @@ Seconds collective_time(const Collective& collective, const Cluster& cluster, st
   return collective_time(collective, cluster, Groups(alone));
 }
 
-Seconds send_time(Bytes bytes, const Cluster& cluster, std::int64_t from, std::int64_t to) {
-  if (from == to) return Seconds(0);
+Seconds send_time(Bytes bytes, const Cluster& cluster, std::span<const std::pair<std::int64_t, std::int64_t>> pairs) {
+  if (pairs.empty() || pairs.front().first == pairs.front().second) return Seconds(0);
   LinkLoads loads(cluster);
-  loads.add(from, to, bytes, 1);
+  for (const auto& [from, to] : pairs) loads.add(from, to, bytes, 1);
   loads.settle();
   return cluster.overhead.send + loads.latency(0) + loads.occupancy(0);
+}
+
+Seconds send_time(Bytes bytes, const Cluster& cluster, std::int64_t from, std::int64_t to) {
+  const std::array<std::pair<std::int64_t, std::int64_t>, 1> alone{{{from, to}}};
+  return send_time(bytes, cluster, alone);
 }
 
 }  // namespace tandem

@@ -101,6 +101,8 @@ Seconds collective_time(const Collective& collective, const Cluster& cluster,
 
 /// Point-to-point: `bytes` from device to device with nobody else on the links.
 Seconds send_time(Bytes bytes, const Cluster& cluster, std::int64_t from, std::int64_t to);
+/// The first of several messages of `bytes` that go at once from first to second device of each pair.
+Seconds send_time(Bytes bytes, const Cluster& cluster, std::span<const std::pair<std::int64_t, std::int64_t>> pairs);
 
 /// Most bytes that one rank sends in all, ring algorithm: the least that any algorithm can do.
 Bytes bytes_sent_per_rank(const Collective& collective, std::int64_t ranks);
