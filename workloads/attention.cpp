@@ -34,12 +34,13 @@ class Core {
   /// Bytes of the keys (or values) of all key-value heads: those of a group are shared by its query heads.
   Bytes shared_bytes() const {
     const LayerShapes& shapes = in_.shapes();
-    return size_of(in_.plan().dtype) *
+    return size_of(activation_type(in_.plan())) *
            checked_product(shapes.sequences, shapes.kv_heads, shapes.keys, in_.model().head_dim);
   }
 
   Index matmul(const std::string& name, std::int64_t n, std::int64_t k, const LayerBuilder::After& after) {
-    Operator op = make_matmul(name, {maps_, in_.shapes().queries, n, k}, in_.plan().dtype, Pass::forward, false);
+    Operator op =
+        make_matmul(name, {maps_, in_.shapes().queries, n, k}, activation_type(in_.plan()), Pass::forward, false);
     op.kind = OperatorKind::batched_matmul;
     op.inputs[1].bytes = shared_bytes();
     op.causal = flash_ && in_.model().causal;
@@ -102,7 +103,7 @@ Index rotary(LayerBuilder& in, Index qkv) {
 void gather_keys_and_values(LayerBuilder& in) {
   if (in.plan().cp == 1) return;
   const LayerShapes& shapes = in.shapes();
-  const Bytes whole = size_of(in.plan().dtype) *
+  const Bytes whole = size_of(activation_type(in.plan())) *
                       checked_product(2, shapes.sequences, shapes.keys, shapes.kv_heads, in.model().head_dim);
   CommunicationPoint& here = in.point("core");
   here.forward.push_back(collective_step(Axis::context, CollectiveKind::all_gather, whole));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,12 @@ Operator gradient_of_a(const Operator& op) {
   result.matmul = {op.matmul.batch, op.matmul.m, op.matmul.k, op.matmul.n};
   result.inputs = {plain(op.outputs[0]), plain(op.inputs[1])};
   result.outputs = {plain(op.inputs[0])};
+  if (weight) {
+    // A gradient of activations has the type of results, which is wider than the inputs' in fp8.
+    const std::int64_t results = checked_product(op.matmul.batch, op.matmul.m, op.matmul.n);
+    const Bytes element = op.outputs[0].bytes / std::max<std::int64_t>(results, 1);
+    result.outputs[0].bytes = element * checked_product(op.matmul.batch, op.matmul.m, op.matmul.k);
+  }
   return result;
 }
 

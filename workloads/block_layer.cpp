@@ -37,7 +37,8 @@ Index add_mlp(LayerBuilder& in, const After& from) {
 /// Tokens travel to their experts and back.
 void exchange_tokens(LayerBuilder& in, const std::string& behind) {
   if (in.plan().ep == 1) return;
-  const Bytes bytes = size_of(in.plan().dtype) * checked_product(in.shapes().routed_tokens, in.model().hidden);
+  const Bytes bytes =
+      size_of(activation_type(in.plan())) * checked_product(in.shapes().routed_tokens, in.model().hidden);
   CommunicationPoint& here = in.point(behind);
   here.forward.push_back(collective_step(Axis::expert, CollectiveKind::all_to_all, bytes));
   here.backward.push_back(collective_step(Axis::expert, CollectiveKind::all_to_all, bytes));
@@ -55,12 +56,12 @@ Index add_experts(LayerBuilder& in, const After& from) {
   exchange_tokens(in, "experts");
   const std::int64_t columns = (model.gated_mlp ? 2 : 1) * shapes.ffn;
   const std::int64_t rows = checked_product(shapes.experts, shapes.expert_tokens);
-  const auto& dtype = in.plan().dtype;
+  const DataType dtype = activation_type(in.plan());
   const Index up =
-      in.add(make_matmul("moe.up", {shapes.experts, shapes.expert_tokens, columns, model.hidden}, dtype), {sent});
+      in.linear("moe.up", MatmulShape{shapes.experts, shapes.expert_tokens, columns, model.hidden}, {sent});
   const Index active = add_activation(in, "moe.activation", rows, up);
-  const Index down = in.stash(in.add(
-      make_matmul("moe.down", {shapes.experts, shapes.expert_tokens, model.hidden, shapes.ffn}, dtype), {active}));
+  const Index down = in.stash(
+      in.linear("moe.down", MatmulShape{shapes.experts, shapes.expert_tokens, model.hidden, shapes.ffn}, {active}));
   exchange_tokens(in, "combine");
   const VectorShape parts{shapes.tokens, checked_product(model.experts_per_token, model.hidden)};
   Operator combine = make_vector("moe.combine", OperatorKind::reduce, parts, dtype);

@@ -25,12 +25,18 @@ LayerBuilder::Index LayerBuilder::add(Operator op, const After& after) {
 
 LayerBuilder::Index LayerBuilder::vector(const std::string& name, OperatorKind kind, VectorShape shape,
                                          const After& after) {
-  return add(make_vector(name, kind, shape, plan_.dtype), after);
+  return add(make_vector(name, kind, shape, activation_type(plan_)), after);
 }
 
 LayerBuilder::Index LayerBuilder::linear(const std::string& name, std::int64_t rows, std::int64_t cols, std::int64_t n,
                                          const After& after) {
-  return add(make_matmul(name, {1, rows, n, cols}, plan_.dtype), after);
+  return linear(name, MatmulShape{1, rows, n, cols}, after);
+}
+
+LayerBuilder::Index LayerBuilder::linear(const std::string& name, const MatmulShape& shape, const After& after) {
+  Operator op = make_matmul(name, shape, plan_.dtype);
+  op.outputs.front().bytes = size_of(activation_type(plan_)) * checked_product(shape.batch, shape.m, shape.n);
+  return add(std::move(op), after);
 }
 
 LayerBuilder::Index LayerBuilder::norm(const std::string& name, std::int64_t rows, const After& after) {
@@ -67,7 +73,7 @@ CommunicationPoint& LayerBuilder::point(const std::string& behind) {
 void LayerBuilder::enter_tensor_region(const std::string& behind, int tensors) {
   CommunicationPoint& here = point(behind);
   if (plan_.tp == 1) return;
-  const Bytes whole = size_of(plan_.dtype) * checked_product(shapes_.tokens, model_.hidden);
+  const Bytes whole = size_of(activation_type(plan_)) * checked_product(shapes_.tokens, model_.hidden);
   for (int i = 0; i < tensors; ++i) {
     if (plan_.sequence_parallel) {
       here.forward.push_back(collective_step(Axis::tensor, CollectiveKind::all_gather, whole));
@@ -82,7 +88,7 @@ void LayerBuilder::enter_tensor_region(const std::string& behind, int tensors) {
 void LayerBuilder::leave_tensor_region(const std::string& behind, std::int64_t cols) {
   CommunicationPoint& here = point(behind);
   if (plan_.tp == 1) return;
-  const Bytes whole = size_of(plan_.dtype) * checked_product(shapes_.tokens, cols);
+  const Bytes whole = size_of(activation_type(plan_)) * checked_product(shapes_.tokens, cols);
   if (plan_.sequence_parallel) {
     here.forward.push_back(collective_step(Axis::tensor, CollectiveKind::reduce_scatter, whole));
     here.backward.push_back(collective_step(Axis::tensor, CollectiveKind::all_gather, whole));

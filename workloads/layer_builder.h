@@ -29,6 +29,8 @@ class LayerBuilder {
   Index vector(const std::string& name, OperatorKind kind, VectorShape shape, const After& after = {});
   /// rows x cols times a weight of cols x n.
   Index linear(const std::string& name, std::int64_t rows, std::int64_t cols, std::int64_t n, const After& after = {});
+  /// The same for `batch` weights of their own (experts).
+  Index linear(const std::string& name, const MatmulShape& shape, const After& after);
   Index norm(const std::string& name, std::int64_t rows, const After& after = {});
   Index bias(const std::string& name, VectorShape shape, Index to);
   /// Bias (if any), dropout (if any) and residual of a branch's output; the sum is stashed.

@@ -41,13 +41,13 @@ OperatorGraph recomputed(OperatorGraph graph) {
 
 /// Gradients of weights are summed over microbatches in the exchange's own type.
 void accumulate_gradients(OperatorGraph& graph, const Plan& plan) {
-  const auto resized = [&](Operand& operand) {
-    operand.bytes = gradient_bytes(plan) * (operand.bytes.value() / size_of(plan.dtype).value());
+  const auto resized = [&](Operand& operand, DataType now) {
+    operand.bytes = gradient_bytes(plan) * (operand.bytes.value() / size_of(now).value());
   };
   for (Operator& op : graph.operators) {
     if (op.pass != Pass::backward_weight) continue;
-    for (Operand& output : op.outputs) resized(output);
-    if (op.kind == OperatorKind::embedding) resized(op.inputs.back());
+    for (Operand& output : op.outputs) resized(output, op.dtype);
+    if (op.kind == OperatorKind::embedding) resized(op.inputs.back(), op.dtype);
     if (is_matmul(op.kind) && plan.microbatches() > 1) {
       const VectorShape shape{checked_product(op.matmul.batch, op.matmul.m), op.matmul.n};
       op.epilogue.push_back({OperatorKind::residual_add, Pass::backward_weight, shape, op.outputs.front().bytes, {}});

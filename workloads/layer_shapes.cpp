@@ -86,7 +86,9 @@ std::int64_t optimizer_share(const ParameterShare& share, const Plan& plan) {
   return ceil_div(share.dense, replicas) + ceil_div(share.expert, replicas / plan.ep);
 }
 
-Bytes parameter_bytes(const Plan& plan) { return std::max(size_of(plan.dtype), Bytes(2)); }
+DataType activation_type(const Plan& plan) { return size_of(plan.dtype) < Bytes(2) ? DataType::bf16 : plan.dtype; }
+
+Bytes parameter_bytes(const Plan& plan) { return size_of(activation_type(plan)); }
 
 Bytes gradient_bytes(const Plan& plan) { return plan.fp32_gradients ? Bytes(4) : parameter_bytes(plan); }
 

@@ -42,7 +42,10 @@ std::int64_t optimizer_share(const ParameterShare& share, const Plan& plan);
 /// tokens (norms, biases after a row-parallel matmul), so that their gradients have to be summed over tp.
 std::int64_t block_split_parameters(const TransformerModel& model);
 
-/// Bytes of one parameter or gradient in memory: fp8 and int8 are formats of matmul inputs alone, kept in 16 bits.
+/// Type of everything but the inputs of linear layers: fp8 and int8 are formats of those alone, the rest is bf16 (as in
+/// Transformer Engine).
+DataType activation_type(const Plan& plan);
+/// Bytes of one parameter or gradient in memory.
 Bytes parameter_bytes(const Plan& plan);
 Bytes gradient_bytes(const Plan& plan);
 

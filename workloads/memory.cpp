@@ -42,7 +42,7 @@ ParameterShare device_share(const TransformerModel& model, const Plan& plan, std
 class Stash {
  public:
   Stash(const TransformerModel& model, const Plan& plan)
-      : model_(model), plan_(plan), shapes_(layer_shapes(model, plan)), element_(size_of(plan.dtype)) {}
+      : model_(model), plan_(plan), shapes_(layer_shapes(model, plan)), element_(size_of(activation_type(plan))) {}
 
   /// The input of the layer: of the first norm, or (BERT) of the first matmul.
   [[nodiscard]] Bytes input() const { return element_ * checked_product(shapes_.split_tokens, model_.hidden); }

@@ -78,7 +78,7 @@ struct Plan {
   Recompute recompute = Recompute::none;
   Optimizer optimizer = Optimizer::adam;
   std::int64_t zero_stage = 0;      ///< 0..3
-  DataType dtype = DataType::bf16;  ///< of activations, weights and gradients in compute
+  DataType dtype = DataType::bf16;  ///< of compute; fp8 and int8: inputs of linear layers, the rest bf16
   bool fp32_gradients = true;       ///< gradient accumulation and exchange in fp32 (Megatron mixed precision)
   Attention attention = Attention::unfused;
   bool overlap_gradients = false;  ///< exchange gradients during the last backward passes

@@ -44,7 +44,7 @@ ParameterShare stage_share(const std::vector<LayerRun>& runs, const std::vector<
 /// Hidden states of one microbatch between stages. Under sequence parallelism a device sends its own part of the
 /// tokens; otherwise all tp devices hold and send the same.
 Bytes boundary_bytes(const TransformerModel& model, const Plan& plan) {
-  return size_of(plan.dtype) * checked_product(layer_shapes(model, plan).split_tokens, model.hidden);
+  return size_of(activation_type(plan)) * checked_product(layer_shapes(model, plan).split_tokens, model.hidden);
 }
 
 /// What is left to do once per iteration.

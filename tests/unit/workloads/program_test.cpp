@@ -148,6 +148,22 @@ TEST(Program, UnfusedAttentionComputesTheWholeSquare) {
   EXPECT_EQ(scores->epilogue[0].kind, OperatorKind::scale_mask);
 }
 
+TEST(Program, Fp8IsForTheInputsOfLinearLayers) {
+  Plan plan = plan_of(2);
+  const Program bf16 = build_program(small_gpt(), plan);
+  plan.dtype = DataType::fp8;
+  const Program fp8 = build_program(small_gpt(), plan);
+  const Operator* linear = find(fp8, fp8.layers[1].forward, "attention.qkv");
+  EXPECT_EQ(linear->dtype, DataType::fp8);
+  EXPECT_EQ(linear->inputs[1].bytes, Bytes(512 * 3 * 256));
+  EXPECT_EQ(linear->outputs[0].bytes, Bytes(2 * 128 * 3 * 256 * 2));
+  EXPECT_EQ(find(fp8, fp8.layers[1].forward, "attention.scores")->dtype, DataType::bf16);
+  EXPECT_EQ(bytes_of(fp8.layers[1].forward, "tp.all_reduce"), bytes_of(bf16.layers[1].forward, "tp.all_reduce"));
+  EXPECT_EQ(find(fp8, fp8.layers[1].backward, "mlp.down.wgrad", Pass::backward_weight)->outputs[0].bytes,
+            Bytes(4 * 1024 * 512));
+  EXPECT_EQ(fp8.memory[0].total(), bf16.memory[0].total());
+}
+
 TEST(Program, FullRecomputeRepeatsTheForwardAheadOfTheBackward) {
   Plan plan = plan_of(4);
   plan.recompute = Recompute::full;
