@@ -8,58 +8,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "workloads/collective_parts.h"
+
 namespace tandem {
 namespace {
 
-using Members = std::vector<std::int32_t>;
-using Phases = std::vector<CollectivePhase>;
-
-/// Part `i` of `n` of an extent; parts differ by at most a byte and make up the whole.
-Extent part(const Extent& whole, std::int64_t i, std::int64_t n) {
-  const auto cut = [&](std::int64_t at) {
-    return static_cast<std::int64_t>(static_cast<Int128>(whole.length) * at / n);
-  };
-  return {whole.offset + cut(i), cut(i + 1) - cut(i)};
-}
-
-Send send(std::int32_t from, std::int32_t to, const Extent& what, bool reduce) {
-  return {from, to, Bytes(what.length), Bytes(what.offset), reduce};
-}
-
-Ring ring_of(const Members& members, const Extent& whole) {
-  Ring ring{members, {}};
-  const auto n = static_cast<std::int64_t>(members.size());
-  for (std::int64_t i = 0; i < n; ++i) ring.parts.push_back(part(whole, i, n));
-  return ring;
-}
-
-/// Two rings, each with one half of every part, turning against each other.
-std::vector<Ring> opposed_rings(const Members& members, const Extent& whole) {
-  Ring there{members, {}};
-  Ring back{members, {}};
-  for (const Extent& own : ring_of(members, whole).parts) {
-    there.parts.push_back(part(own, 0, 2));
-    back.parts.push_back(part(own, 1, 2));
-  }
-  std::reverse(back.order.begin(), back.order.end());
-  std::reverse(back.parts.begin(), back.parts.end());
-  return {there, back};
-}
-
-std::int64_t size_of_group(const Members& members) { return static_cast<std::int64_t>(members.size()); }
-
-struct Passes {
-  bool reduces = false, gathers = false;
-};
-Passes passes_of(CollectiveKind kind) {
-  return {kind != CollectiveKind::all_gather, kind != CollectiveKind::reduce_scatter};
-}
-
-CollectivePhase ring_phase(std::vector<Ring> rings, const Passes& passes) {
-  return {std::move(rings), passes.reduces, passes.gathers, {}};
-}
-
-CollectivePhase step(std::vector<Send> sends) { return {{}, false, false, std::move(sends)}; }
+using namespace collective_parts;
 
 // --- direct ---
 
@@ -208,97 +162,6 @@ Phases rabenseifner(const Members& members, const Extent& whole) {
   return phases;
 }
 
-// --- hierarchical ---
-
-/// One dimension of the machine: devices in a line of it are those with the same index / (stride * extent), and it is a
-/// ring of links or not.
-struct Dimension {
-  std::int64_t boundary = 1;  ///< devices up to and including this dimension
-  bool ring = false;
-};
-
-std::vector<Dimension> dimensions(const Cluster& cluster) {
-  std::vector<Dimension> result;
-  std::int64_t boundary = 1;
-  for (const Level& level : cluster.levels) {
-    const bool ring =
-        level.kind == LevelKind::ring || level.kind == LevelKind::torus2d || level.kind == LevelKind::torus3d;
-    for (const std::int64_t extent : level.dims) {
-      boundary = checked_product(boundary, extent);
-      if (extent > 1) result.push_back({boundary, ring});
-    }
-  }
-  return result;
-}
-
-struct Share {
-  Members members;
-  Extent extent;
-};
-
-/// Groups of members below a boundary, in order.
-std::vector<Members> below(const Members& members, std::span<const std::int64_t> ranks, std::int64_t boundary) {
-  std::vector<Members> groups;
-  std::int64_t last = -1;
-  for (const std::int32_t member : members) {
-    const std::int64_t group = ranks[static_cast<std::size_t>(member)] / boundary;
-    if (groups.empty() || group != last) groups.emplace_back();
-    groups.back().push_back(member);
-    last = group;
-  }
-  return groups;
-}
-
-bool even(const std::vector<Members>& groups) {
-  return std::all_of(groups.begin(), groups.end(),
-                     [&](const Members& group) { return group.size() == groups.front().size(); });
-}
-
-/// Shares of equal size side by side, each a set of members with their part of the buffer: reduce and scatter below
-/// each boundary, then the same positions of all groups across the next, and back.
-Phases hierarchical(std::vector<Share> shares, const std::vector<Dimension>& dims, std::size_t depth,
-                    std::span<const std::int64_t> ranks, const Passes& passes) {
-  for (; depth < dims.size(); ++depth) {
-    const auto groups = below(shares.front().members, ranks, dims[depth].boundary);
-    if (groups.front().size() > 1) break;
-  }
-  const bool last = depth >= dims.size() || below(shares.front().members, ranks, dims[depth].boundary).size() == 1;
-  const bool two_ways = depth < dims.size() && dims[depth].ring;
-  std::vector<Ring> rings;
-  std::vector<Share> across;
-  for (const Share& share : shares) {
-    const auto groups = last ? std::vector<Members>{share.members} : below(share.members, ranks, dims[depth].boundary);
-    for (const Members& group : groups) {
-      if (two_ways) {
-        for (Ring& ring : opposed_rings(group, share.extent)) rings.push_back(std::move(ring));
-      } else {
-        rings.push_back(ring_of(group, share.extent));
-      }
-    }
-    const std::int64_t positions = size_of_group(groups.front());
-    for (std::int64_t position = 0; !last && position < positions; ++position) {
-      Share next{{}, part(share.extent, position, positions)};
-      for (const Members& group : groups) next.members.push_back(group[static_cast<std::size_t>(position)]);
-      across.push_back(std::move(next));
-    }
-  }
-  if (last) return {ring_phase(std::move(rings), passes)};
-  Phases phases;
-  if (passes.reduces) phases.push_back(ring_phase(rings, {true, false}));
-  for (CollectivePhase& phase : hierarchical(std::move(across), dims, depth + 1, ranks, passes)) {
-    phases.push_back(std::move(phase));
-  }
-  if (passes.gathers) phases.push_back(ring_phase(std::move(rings), {false, true}));
-  return phases;
-}
-
-/// Every boundary cuts the group into equal parts.
-bool fills_levels_evenly(const Members& members, std::span<const std::int64_t> ranks,
-                         const std::vector<Dimension>& dims) {
-  return std::all_of(dims.begin(), dims.end(),
-                     [&](const Dimension& dim) { return even(below(members, ranks, dim.boundary)); });
-}
-
 // --- choice by kind ---
 
 /// Latency and bandwidth of the outermost level that the group spans.
@@ -374,10 +237,8 @@ Phases reduction(const Collective& collective, const Members& members, const Ext
       break;
     case CollectiveAlgorithm::direct: return direct(members, whole, passes);
     case CollectiveAlgorithm::hierarchical: {
-      const auto dims = dimensions(cluster);
-      if (fills_levels_evenly(members, ranks, dims)) {
-        return hierarchical({{members, whole}}, dims, 0, ranks, passes);
-      }
+      auto by_level = hierarchical_phases(members, whole, cluster, ranks, passes);
+      if (!by_level.empty()) return by_level;
       break;
     }
     case CollectiveAlgorithm::ring: break;
