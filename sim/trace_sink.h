@@ -9,6 +9,7 @@
 
 #include "arch/support/enum_names.h"
 #include "arch/support/quantity.h"
+#include "workloads/memory.h"
 #include "workloads/operator.h"
 
 namespace tandem {
@@ -69,6 +70,11 @@ class TraceSink {
   virtual std::int32_t add_counter(std::string_view name, std::string_view unit) = 0;
   virtual void event(const TraceEvent& event) = 0;
   virtual void counter(std::int32_t id, Picoseconds at, double value) = 0;
+  /// What one device of `unit` holds from `at` on. Not every sink keeps it.
+  virtual void memory(Picoseconds /*at*/, std::int32_t /*unit*/, const MemoryFootprint& /*held*/) {}
+  /// Slice `slice` of the program ran on `unit` from `start` on.
+  virtual void slice_run(Picoseconds /*start*/, std::int32_t /*unit*/, std::int32_t /*slice*/,
+                         std::int32_t /*microbatch*/) {}
 };
 
 }  // namespace tandem

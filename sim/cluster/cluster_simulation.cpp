@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cluster/cluster_simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "sim/cluster/collective_costs.h"
+#include "sim/kernel/context.h"
+#include "workloads/pipeline.h"
+
+namespace tandem {
+namespace {
+
+/// Timelines of every executor; executors whose collectives take the same time share them.
+class TimelineStore {
+ public:
+  TimelineStore(const Program& program, std::span<const SliceAnswer> slices, StepCosts::Record record,
+                CollectiveCosts& collectives)
+      : program_(program), slices_(slices), record_(record), collectives_(collectives) {}
+
+  [[nodiscard]] StepCosts costs(std::int64_t device) {
+    return {.slices = slices_,
+            .collective = [this, device](
+                              Axis axis,
+                              const Collective& collective) { return collectives_.cost(device, axis, collective); },
+            .record = record_};
+  }
+  const StageTimelines& get(std::int64_t device, std::size_t stage) {
+    std::vector<std::int64_t> key{static_cast<std::int64_t>(stage)};
+    const std::int64_t position = static_cast<std::int64_t>(stage) % program_.plan.pp;
+    for (std::size_t a = 0; a < kAxes; ++a) {
+      for (const Collective& collective : collectives_of(program_, position, static_cast<Axis>(a))) {
+        const CollectiveCost cost = collectives_.cost(device, static_cast<Axis>(a), collective);
+        key.insert(key.end(),
+                   {static_cast<std::int64_t>(cost.play), cost.alone.time.count(), cost.alone.software.count()});
+      }
+    }
+    const auto found = known_.find(key);
+    if (found != known_.end()) return *found->second;
+    auto timelines = std::make_unique<StageTimelines>(stage_timelines(program_, stage, costs(device)));
+    return *known_.emplace(std::move(key), std::move(timelines)).first->second;
+  }
+
+ private:
+  const Program& program_;
+  std::span<const SliceAnswer> slices_;
+  StepCosts::Record record_;
+  CollectiveCosts& collectives_;
+  std::map<std::vector<std::int64_t>, std::unique_ptr<StageTimelines>> known_;
+};
+
+std::size_t executor_index(const Plan& plan, std::int64_t pp, std::int64_t dp, std::int64_t cp) {
+  return static_cast<std::size_t>((pp * plan.dp + dp) * plan.cp + cp);
+}
+
+std::string executor_name(std::int64_t pp, std::int64_t dp, std::int64_t cp) {
+  return fmt::format("stage{}.dp{}.cp{}", pp, dp, cp);
+}
+
+ExecutorSpec executor_spec(const Cluster& cluster, const Program& program, const Coordinates& at,
+                           TimelineStore& timelines, const ClusterUnits& units) {
+  const Plan& plan = program.plan;
+  ExecutorSpec spec;
+  spec.name = executor_name(at.pp, at.dp, at.cp);
+  for (std::int64_t rank = 0; rank < plan.tp; ++rank) {
+    spec.devices.push_back(device_at(plan, {.tp = rank, .cp = at.cp, .dp = at.dp, .pp = at.pp}));
+  }
+  spec.microbatches = plan.microbatches();
+  spec.total_stages = static_cast<std::int64_t>(program.stages.size());
+  const std::int64_t chunks = stages_per_device(program);
+  spec.tasks = pipeline_tasks(plan.schedule, plan.pp, at.pp, spec.microbatches, chunks);
+  spec.in_flight = std::max<std::int64_t>(1, in_flight(plan.schedule, plan.pp, at.pp, spec.microbatches, chunks));
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const auto stage = static_cast<std::size_t>(chunk * plan.pp + at.pp);
+    spec.stages.push_back({.stage = static_cast<std::int64_t>(stage),
+                           .timelines = &timelines.get(spec.devices.front(), stage),
+                           .send_forward = program.stages[stage].send_forward,
+                           .send_backward = program.stages[stage].send_backward});
+  }
+  const auto position = static_cast<std::size_t>(at.pp);
+  if (position < program.memory.size()) spec.memory = program.memory[position];
+  spec.send_overhead = to_picoseconds(cluster.overhead.send);
+  const std::size_t index = executor_index(plan, at.pp, at.dp, at.cp);
+  if (index < units.executors.size()) spec.unit = units.executors[index];
+  return spec;
+}
+
+using Executors = std::vector<std::unique_ptr<PipelineExecutor>>;
+
+void bind_neighbours(const Plan& plan, Executors& executors) {
+  for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
+    for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
+      for (std::int64_t cp = 0; cp < plan.cp; ++cp) {
+        executors[executor_index(plan, pp, dp, cp)]->bind(
+            *executors[executor_index(plan, (pp + 1) % plan.pp, dp, cp)],
+            *executors[executor_index(plan, (pp + plan.pp - 1) % plan.pp, dp, cp)]);
+      }
+    }
+  }
+}
+
+void require_finished(const Executors& executors, const CollectiveEngine& collectives) {
+  constexpr std::size_t kLines = 20;
+  std::vector<std::string> lines = collectives.unfinished();
+  for (const auto& executor : executors) {
+    if (!executor->finished()) lines.push_back(executor->waits_for());
+  }
+  if (lines.empty()) return;
+  std::string text = "deadlock: nothing can happen any more";
+  for (std::size_t i = 0; i < std::min(lines.size(), kLines); ++i) text += "\n  " + lines[i];
+  if (lines.size() > kLines) text += fmt::format("\n  and {} more", lines.size() - kLines);
+  throw DeadlockError(text);
+}
+
+std::vector<LinkUse> link_use(const Network& network, const Wiring& wiring, Picoseconds time) {
+  std::vector<LinkUse> uses;
+  for (std::size_t i = 0; i < wiring.links().size(); ++i) {
+    const Link& link = *network.links()[i];
+    const double capacity = static_cast<double>(link.lanes()) * static_cast<double>(time.count());
+    uses.push_back({.name = wiring.links()[i].name,
+                    .level = wiring.links()[i].level,
+                    .bytes = link.stats().bytes,
+                    .busy = link.stats().busy,
+                    .utilisation = capacity > 0 ? static_cast<double>(link.stats().busy.count()) / capacity : 0});
+  }
+  return uses;
+}
+
+/// Collectives that were played as one flow moved bytes too.
+void account_flows(const Program& program, const Executors& executors, CollectiveCosts& costs, Network& network) {
+  for (const auto& executor : executors) {
+    const std::int64_t device = executor->spec().devices.front();
+    const Seat seat = costs.communicators().seat(device, Axis::tensor);
+    if (seat.group < 0) continue;
+    const std::int64_t position = coordinates(program.plan, device).pp;
+    const auto& devices = costs.plans().groups()[static_cast<std::size_t>(seat.group)].devices;
+    for (const Collective& collective : collectives_of(program, position, Axis::tensor)) {
+      if (costs.cost(device, Axis::tensor, collective).play != CollectivePlay::alone) continue;
+      const std::int64_t calls = calls_per_iteration(program, position, Axis::tensor, collective);
+      for (const CollectivePlan::PlannedSend& send : costs.plans().get(seat.group, collective).sends) {
+        network.account(devices[static_cast<std::size_t>(send.from)], devices[static_cast<std::size_t>(send.to)],
+                        send.bytes, calls);
+      }
+    }
+  }
+}
+
+void start_simulation() {
+  try {
+    sc_core::sc_start();
+  } catch (const sc_core::sc_report& report) {
+    throw std::runtime_error(report.what());
+  }
+}
+
+void layer_times(const Program& program, TimelineStore& timelines, ClusterRun& run) {
+  run.layer_forward.resize(program.layers.size());
+  run.layer_backward.resize(program.layers.size());
+  std::vector<bool> known(program.layers.size(), false);
+  for (std::size_t stage = 0; stage < program.stages.size(); ++stage) {
+    const std::int64_t position = static_cast<std::int64_t>(stage) % program.plan.pp;
+    const StepCosts costs = timelines.costs(device_at(program.plan, {.pp = position}));
+    for (const LayerRun& layer : program.stages[stage].layers) {
+      const auto index = static_cast<std::size_t>(layer.layer);
+      if (known[index]) continue;
+      known[index] = true;
+      run.layer_forward[index] = time_alone(program.layers[index].forward, costs);
+      run.layer_backward[index] = time_alone(program.layers[index].backward, costs);
+    }
+  }
+}
+
+}  // namespace
+
+ClusterUnits announce_cluster(TraceSink& sink, const Program& program) {
+  const Plan& plan = program.plan;
+  ClusterUnits units;
+  const std::int32_t cluster = sink.add_unit("cluster", "cluster", -1);
+  for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
+    for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
+      for (std::int64_t cp = 0; cp < plan.cp; ++cp) {
+        const std::int32_t executor = sink.add_unit(executor_name(pp, dp, cp), "pipeline_position", cluster);
+        units.executors.push_back(executor);
+        for (std::int64_t tp = 0; tp < plan.tp; ++tp) {
+          const std::int64_t device = device_at(plan, {.tp = tp, .cp = cp, .dp = dp, .pp = pp});
+          sink.add_unit(fmt::format("chip{}", device), "chip", executor);
+        }
+      }
+    }
+  }
+  return units;
+}
+
+ClusterRun run_cluster(const Cluster& cluster, const Program& program, std::span<const SliceAnswer> slices,
+                       const SimulationOptions& options, const ClusterOptions& cluster_options, TraceSink* sink,
+                       const ClusterUnits& units) {
+  const Plan& plan = program.plan;
+  Wiring wiring(cluster);
+  CollectiveCosts costs(cluster, program, wiring, options.ideal.links ? LinkModel::ideal : LinkModel::real,
+                        cluster_options.aggregation == Aggregation::nothing ? CollectiveCosts::Exclusive::keep_steps
+                                                                            : CollectiveCosts::Exclusive::one_flow);
+  TimelineStore timelines(program, slices, cluster_options.record, costs);
+  ClusterRun run;
+  layer_times(program, timelines, run);
+  std::vector<ExecutorSpec> specs;
+  std::int64_t tasks = 0;
+  for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
+    for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
+      for (std::int64_t cp = 0; cp < plan.cp; ++cp) {
+        specs.push_back(executor_spec(cluster, program, {.cp = cp, .dp = dp, .pp = pp}, timelines, units));
+        tasks += static_cast<std::int64_t>(specs.back().tasks.size());
+      }
+    }
+  }
+  RunControl control(options, tasks);
+  const SimulationContext context;
+  Network network("network", wiring, costs.network());
+  CollectiveEngine collectives("collectives", cluster.overhead, network, costs.plans());
+  Executors executors;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    executors.push_back(std::make_unique<PipelineExecutor>(("executor" + std::to_string(i)).c_str(),
+                                                           std::move(specs[i]), network, collectives,
+                                                           costs.communicators(), control, sink));
+  }
+  bind_neighbours(plan, executors);
+  start_simulation();
+  control.rethrow();
+  require_finished(executors, collectives);
+
+  run.stages.resize(static_cast<std::size_t>(plan.pp));
+  for (std::size_t i = 0; i < executors.size(); ++i) {
+    StageUse& stage = run.stages[i / static_cast<std::size_t>(plan.dp * plan.cp)];
+    const PipelineExecutor::Stats& stats = executors[i]->stats();
+    if (i % static_cast<std::size_t>(plan.dp * plan.cp) == 0) stage.first = stats;
+    stage.last_end = std::max(stage.last_end, stats.end);
+    run.time = std::max(run.time, stats.end);
+  }
+  run.messages = network.messages();
+  run.collectives = collectives.collectives();
+  account_flows(program, executors, costs, network);
+  run.links = link_use(network, wiring, run.time);
+  run.assumptions = costs.assumptions();
+  return run;
+}
+
+}  // namespace tandem

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cluster/timeline.h"
+
+#include <algorithm>
+
+#include "sim/cluster/communicators.h"
+
+namespace tandem {
+namespace {
+
+class TimelineBuilder {
+ public:
+  explicit TimelineBuilder(const StepCosts& costs) : costs_(costs) {}
+
+  void add(const Step& step) {
+    if (const auto* compute = std::get_if<ComputeStep>(&step)) {
+      add_slice(compute->slice);
+    } else {
+      add_collective(std::get<CollectiveStep>(step));
+    }
+  }
+  void add_bucket(const Collective& collective) {
+    if (costs_.collective(Axis::data, collective).play == CollectivePlay::none) return;
+    timeline_.push_back({.kind = SegmentKind::bucket, .axis = Axis::data, .collective = collective});
+  }
+  Timeline take() { return std::move(timeline_); }
+
+ private:
+  Segment& busy() {
+    if (timeline_.empty() || timeline_.back().kind != SegmentKind::busy) timeline_.emplace_back();
+    return timeline_.back();
+  }
+  void add_slice(std::int32_t slice) {
+    const SliceAnswer& answer = costs_.slices[static_cast<std::size_t>(slice)];
+    Segment& segment = busy();
+    if (costs_.record == StepCosts::Record::slices) segment.slices.push_back({segment.time, slice});
+    segment.time += answer.time;
+    segment.by_cause += answer.by_cause;
+  }
+  void add_collective(const CollectiveStep& call) {
+    const CollectiveCost cost = costs_.collective(call.axis, call.collective);
+    if (cost.play == CollectivePlay::alone) {
+      Segment& segment = busy();
+      segment.time += cost.alone.time;
+      segment.by_cause += causes_of(call.axis, cost.alone);
+    } else if (cost.play == CollectivePlay::contended) {
+      timeline_.push_back({.kind = SegmentKind::collective, .axis = call.axis, .collective = call.collective});
+    }
+  }
+
+  const StepCosts& costs_;
+  Timeline timeline_;
+};
+
+/// Layers of a stage in forward order, each run of equal layers written out.
+std::vector<const LayerProgram*> layers_of(const Program& program, const StageProgram& stage) {
+  std::vector<const LayerProgram*> layers;
+  for (const LayerRun& run : stage.layers) {
+    layers.insert(layers.end(), static_cast<std::size_t>(run.count),
+                  &program.layers[static_cast<std::size_t>(run.layer)]);
+  }
+  return layers;
+}
+
+enum class Buckets { none, as_they_come };
+
+Timeline backward_timeline(const Program& program, const StageProgram& stage, const StepCosts& costs, Buckets when) {
+  const std::vector<const LayerProgram*> layers = layers_of(program, stage);
+  const std::size_t buckets = when == Buckets::none ? 0 : stage.gradient_buckets.size();
+  TimelineBuilder builder(costs);
+  std::size_t sent = 0;
+  for (std::size_t done = 1; done <= layers.size(); ++done) {
+    for (const Step& step : layers[layers.size() - done]->backward) builder.add(step);
+    // One bucket a layer, or spread evenly where there are more or fewer.
+    for (; sent < buckets && (sent + 1) * layers.size() <= done * buckets; ++sent) {
+      builder.add_bucket(bucket_collective(program.plan, stage.gradient_buckets[sent]));
+    }
+  }
+  return builder.take();
+}
+
+}  // namespace
+
+Cause cause_of(Axis axis) {
+  const bool inside_layers = axis == Axis::tensor || axis == Axis::context || axis == Axis::expert;
+  return inside_layers ? Cause::tensor_communication : Cause::data_communication;
+}
+
+TimeByCause causes_of(Axis axis, const CollectiveTime& alone) {
+  TimeByCause causes;
+  const Picoseconds software = std::min(alone.software, alone.time);
+  causes[Cause::software] = software;
+  causes[cause_of(axis)] = alone.time - software;
+  return causes;
+}
+
+StageTimelines stage_timelines(const Program& program, std::size_t stage_index, const StepCosts& costs) {
+  const StageProgram& stage = program.stages[stage_index];
+  StageTimelines timelines;
+  TimelineBuilder forward(costs);
+  for (const LayerProgram* layer : layers_of(program, stage)) {
+    for (const Step& step : layer->forward) forward.add(step);
+  }
+  timelines.forward = forward.take();
+  timelines.backward = backward_timeline(program, stage, costs, Buckets::none);
+  timelines.last_backward = backward_timeline(program, stage, costs, Buckets::as_they_come);
+  TimelineBuilder after(costs);
+  for (const Step& step : stage.after) after.add(step);
+  timelines.after = after.take();
+  return timelines;
+}
+
+TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs) {
+  TimeByCause total;
+  for (const Step& step : steps) {
+    if (const auto* compute = std::get_if<ComputeStep>(&step)) {
+      total += costs.slices[static_cast<std::size_t>(compute->slice)].by_cause;
+    } else {
+      const auto& call = std::get<CollectiveStep>(step);
+      total += causes_of(call.axis, costs.collective(call.axis, call.collective).alone);
+    }
+  }
+  return total;
+}
+
+}  // namespace tandem
