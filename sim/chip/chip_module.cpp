@@ -121,12 +121,12 @@ void ChipModule::build_cores() {
   tensor_.resize(static_cast<std::size_t>(chip_.tensor.count));
   vector_.resize(static_cast<std::size_t>(chip_.vector.count));
   each(chip_.tensor.count, [&](std::size_t i) {
-    const TensorCore::Spec spec{i, chip_.tensor.local_buffer};
+    const TensorCore::Spec spec{i};
     tensor_[i] = std::make_unique<TensorCore>(fmt::format("tensor_core{}", i).c_str(), spec, *noc_,
                                               tracer(Detail::tile, unit_at(trace_.units.tensor_cores, i)));
   });
   each(chip_.vector.count, [&](std::size_t i) {
-    const VectorCore::Spec spec{tensor_.size() + i, chip_.vector.local_buffer};
+    const VectorCore::Spec spec{tensor_.size() + i};
     vector_[i] = std::make_unique<VectorCore>(fmt::format("vector_core{}", i).c_str(), spec, *noc_,
                                               tracer(Detail::tile, unit_at(trace_.units.vector_cores, i)));
   });
@@ -170,13 +170,18 @@ CommandProcessor::Command ChipModule::command(std::size_t position) const {
   if (command.is_matmul) {
     const MatmulMapping& tiling = mapping.matmul;
     command.global_buffer = tandem::global_buffer_needed(op, tiling, mapping.tensor_cores.count);
-    command.tensor.depth = tiling.double_buffer ? 2 : 1;
     const Bytes sums = kPartialSum * (tiling.tile.m * tiling.tile.n);
-    command.tensor.accumulator_sets = local_buffer_needed(op, tiling) + sums <= chip_.tensor.local_buffer ? 2 : 1;
+    const Bytes spare = chip_.tensor.local_buffer - local_buffer_needed(op, tiling);
+    // A short last k tile is worth more beside two full ones than a second set of sums.
+    const std::int64_t short_k = std::min(tiling.block.k, op.matmul.k) % tiling.tile.k;
+    const Bytes short_tile = size_of(op.dtype) * ((tiling.tile.m + tiling.tile.n) * short_k);
+    command.tensor.accumulator_sets = sums + short_tile <= spare ? 2 : 1;
+    command.tensor.room = chip_.tensor.local_buffer - sums * command.tensor.accumulator_sets;
+    command.tensor.depth = tiling.double_buffer ? kMostTiles : 1;
   } else {
     const VectorLowering lowering(chip_, op, mapping);
     command.global_buffer = lowering.global_buffer_needed();
-    command.vector.depth = lowering.local_buffer_needed() * 2 <= chip_.vector.local_buffer ? 2 : 1;
+    command.vector.room = chip_.vector.local_buffer;
   }
   return command;
 }

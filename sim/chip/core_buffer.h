@@ -8,14 +8,15 @@
 
 namespace tandem::sim {
 
-/// Credits of a core's local buffer: room in bytes, and how many tiles' inputs may stand in it at once (two if double
-/// buffered: one computes while the other loads).
+/// Credits of a core's local buffer for the operands of tiles: room in bytes, and how many tiles may stand in it at
+/// once (one unless double buffered: else tiles load while others compute, as far as the room goes).
 class CoreBuffer {
  public:
-  explicit CoreBuffer(Bytes capacity) : capacity_(capacity) {}
-
-  void set_depth(std::int64_t depth) { depth_ = depth; }
-  [[nodiscard]] bool has_room(Bytes bytes) const { return tiles_ < depth_ && used_ + bytes <= capacity_; }
+  void set_limits(Bytes room, std::int64_t tiles) {
+    room_ = room;
+    most_tiles_ = tiles;
+  }
+  [[nodiscard]] bool has_room(Bytes bytes) const { return tiles_ < most_tiles_ && used_ + bytes <= room_; }
   void acquire(Bytes bytes) {
     ++tiles_;
     used_ += bytes;
@@ -28,12 +29,11 @@ class CoreBuffer {
     freed_ = freed;
   }
   [[nodiscard]] const Path& freed() const { return freed_; }
-  [[nodiscard]] Bytes capacity() const { return capacity_; }
   [[nodiscard]] Bytes peak() const { return peak_; }
 
  private:
-  Bytes capacity_, used_{}, peak_{};
-  std::int64_t depth_ = 2, tiles_ = 0;
+  Bytes room_{}, used_{}, peak_{};
+  std::int64_t most_tiles_ = 1, tiles_ = 0;
   Path freed_;
 };
 

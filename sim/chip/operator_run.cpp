@@ -227,7 +227,7 @@ std::string OperatorRun::waiting_for() const {
     return fmt::format("block {}: room in the global buffer for operand {}", first_block_, "ABC"[front.slots_issued]);
   }
   if (!front.is_ready) return fmt::format("block {}: {} loads from HBM", first_block_, front.loads_left);
-  return fmt::format("block {}: {} of {} tasks to compute, {} results to store", first_block_, front.reads_left,
+  return fmt::format("block {}: {} of {} tasks to load, {} results to store", first_block_, front.reads_left,
                      front.plan.tasks, front.stores_left);
 }
 

@@ -78,6 +78,7 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
   [[nodiscard]] std::string waiting_for() const;
 
   Pull next(std::int64_t core, TileJob& job) override;
+  void loaded(const TileJob& job, const Path& done) override;
   void computed(std::int64_t core, const TileJob& job, const Path& done) override;
   void noc_answered(std::uint64_t tag, const Path& done) override;
   void dma_answered(std::uint64_t tag, const Path& done) override;
@@ -125,6 +126,7 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
    public:
     explicit Epilogue(OperatorRun& run) : run_(run) {}
     Pull next(std::int64_t, TileJob&) override { return Pull::finished; }
+    void loaded(const TileJob&, const Path&) override {}
     void computed(std::int64_t core, const TileJob& job, const Path& done) override {
       run_.epilogue_done(core, job, done);
     }

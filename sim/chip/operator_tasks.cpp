@@ -83,11 +83,14 @@ TileJob OperatorRun::make_job(Block& source, Cursor& cursor) {
   return job;
 }
 
-void OperatorRun::computed(std::int64_t core, const TileJob& job, const Path& done) {
+void OperatorRun::loaded(const TileJob& job, const Path& done) {
   if (!job.ends_block) return;
   Block& target = block(job.block);
   target.read = later(target.read, done);
   if (--target.reads_left == 0) post(RunEvent::Kind::reads_done, job.block, 0, target.read);
+}
+
+void OperatorRun::computed(std::int64_t core, const TileJob& job, const Path& done) {
   if (job.ends_task) finish_task(core, job, done);
 }
 

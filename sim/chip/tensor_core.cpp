@@ -6,7 +6,7 @@
 namespace tandem::sim {
 
 TensorCore::TensorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc, Tracer tracer)
-    : sc_module(name), spec_(spec), noc_(noc), tracer_(tracer), buffer_(spec.local_buffer) {
+    : sc_module(name), spec_(spec), noc_(noc), tracer_(tracer) {
   SC_METHOD(process);
   sensitive << running_.event() << wake_;
   dont_initialize();
@@ -14,7 +14,7 @@ TensorCore::TensorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc,
 
 void TensorCore::assign(const Assignment& assignment) {
   assignment_ = assignment;
-  buffer_.set_depth(assignment.depth);
+  buffer_.set_limits(assignment.room, assignment.depth);
   accumulators_ = 0;
   exhausted_ = false;
   tasks_ = 0;
@@ -68,6 +68,7 @@ void TensorCore::request(const TileJob& job) {
     tile.loaded = tile.requested;
     tile.is_loaded = true;
     ++next_tag_;
+    assignment_.source->loaded(tile.job, tile.loaded);
     return;
   }
   noc_.submit({Access::read, spec_.port, job.loads, tile.requested, job.key, next_tag_++, this});
@@ -77,6 +78,7 @@ void TensorCore::noc_answered(std::uint64_t tag, const Path& done) {
   Loading& tile = loading_[static_cast<std::size_t>(tag - first_tag_)];
   tile.loaded = done;
   tile.is_loaded = true;
+  assignment_.source->loaded(tile.job, done);
   book();
 }
 

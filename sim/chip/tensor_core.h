@@ -19,7 +19,6 @@ class TensorCore : public sc_core::sc_module, public NocClient {
  public:
   struct Spec {
     std::size_t port = 0;  ///< on the NoC
-    Bytes local_buffer{};
   };
   struct Stats {
     std::int64_t activations = 0;
@@ -30,7 +29,8 @@ class TensorCore : public sc_core::sc_module, public NocClient {
   struct Assignment {
     TileSource* source = nullptr;
     std::int64_t index = 0;             ///< this core's number among the operator's
-    std::int64_t depth = 2;             ///< tiles whose inputs may stand in the local buffer
+    Bytes room{};                       ///< of the local buffer for operands of tiles
+    std::int64_t depth = kMostTiles;    ///< tiles whose operands may stand in it
     std::int64_t accumulator_sets = 1;  ///< results that may stand in it
   };
 
@@ -44,7 +44,6 @@ class TensorCore : public sc_core::sc_module, public NocClient {
 
   [[nodiscard]] std::size_t port() const { return spec_.port; }
   [[nodiscard]] const Stats& stats() const { return stats_; }
-  [[nodiscard]] Bytes local_capacity() const { return spec_.local_buffer; }
   [[nodiscard]] const CoreBuffer& buffer() const { return buffer_; }
 
  private:

@@ -10,6 +10,9 @@
 
 namespace tandem::sim {
 
+/// Loads that a core has under way at most, however small the tiles.
+inline constexpr std::int64_t kMostTiles = 16;
+
 /// Time of one tile on a tensor core. `steady` is what it takes right behind another tile, whose stream hides its fill.
 struct TileTime {
   Picoseconds total{}, steady{};
@@ -41,6 +44,8 @@ class TileSource {
   virtual ~TileSource() = default;
   /// `wait`: nothing yet; the core is woken when there may be. `core` counts from the operator's first.
   virtual Pull next(std::int64_t core, TileJob& job) = 0;
+  /// The tile's operands are in the core's local buffer at `done`, now or later.
+  virtual void loaded(const TileJob& job, const Path& done) = 0;
   /// Called at the moment that the core has computed the tile.
   virtual void computed(std::int64_t core, const TileJob& job, const Path& done) = 0;
 };

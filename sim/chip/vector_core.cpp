@@ -6,7 +6,7 @@
 namespace tandem::sim {
 
 VectorCore::VectorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc, Tracer tracer)
-    : sc_module(name), spec_(spec), noc_(noc), tracer_(tracer), buffer_(spec.local_buffer) {
+    : sc_module(name), spec_(spec), noc_(noc), tracer_(tracer) {
   SC_METHOD(process);
   sensitive << due_.event() << wake_;
   dont_initialize();
@@ -15,7 +15,7 @@ VectorCore::VectorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc,
 void VectorCore::assign(const Assignment& assignment) {
   assignment_ = assignment;
   exhausted_ = false;
-  buffer_.set_depth(assignment.depth);
+  buffer_.set_limits(assignment.room, assignment.depth);
   wake();
 }
 
@@ -75,6 +75,7 @@ void VectorCore::load(Work work) {
   if (loads) {
     noc_.submit({Access::read, spec_.port, job.loads, slots_[slot].requested, job.key, slot, this});
   } else {
+    slots_[slot].source->loaded(job, slots_[slot].path);
     due_.push(now(), job.key, slot);
   }
 }
@@ -83,6 +84,7 @@ void VectorCore::noc_answered(std::uint64_t tag, const Path& done) {
   Work& work = slots_[tag];
   work.path = done;
   work.path.relabel(Cause::noc, Cause::buffer_stall, std::min(work.stalled, done.at - work.requested.at));
+  work.source->loaded(work.job, done);
   due_.push(done.at, work.job.key, static_cast<std::size_t>(tag));
 }
 

@@ -20,7 +20,6 @@ class VectorCore : public sc_core::sc_module, public NocClient {
  public:
   struct Spec {
     std::size_t port = 0;  ///< on the NoC
-    Bytes local_buffer{};
   };
   struct Stats {
     std::int64_t activations = 0;
@@ -30,8 +29,9 @@ class VectorCore : public sc_core::sc_module, public NocClient {
   /// How one operator uses the core.
   struct Assignment {
     TileSource* source = nullptr;
-    std::int64_t index = 0;  ///< this core's number among the operator's
-    std::int64_t depth = 2;  ///< tiles that may stand in the local buffer
+    std::int64_t index = 0;           ///< this core's number among the operator's
+    Bytes room{};                     ///< of the local buffer for operands of tiles
+    std::int64_t depth = kMostTiles;  ///< tiles whose operands may stand in it
   };
 
   VectorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc, Tracer tracer = {});
