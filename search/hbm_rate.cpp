@@ -7,7 +7,7 @@ namespace tandem {
 
 Seconds hbm_latency(const Hbm& hbm) { return hbm.timing.trp + hbm.timing.trcd + hbm.timing.tcl; }
 
-Bandwidth sustained_bandwidth(const Chip& chip) {
+Bandwidth sustained_bandwidth(const Chip& chip, double in_flight) {
   const Hbm& hbm = chip.hbm;
   const HbmTiming& timing = hbm.timing;
   double share = 1;
@@ -22,9 +22,11 @@ Bandwidth sustained_bandwidth(const Chip& chip) {
   }
   if (timing.trefi > Seconds(0)) share *= std::max(0.0, 1 - timing.trfc / timing.trefi);
   const Bandwidth memory = hbm.bandwidth * share;
-  const Seconds round_trip = chip.dma.setup + hbm_latency(hbm);
+  const Seconds round_trip = hbm_latency(hbm) + chip.glb.latency;
   if (chip.dma.max_outstanding.value() <= 0 || round_trip <= Seconds(0)) return memory;
-  return std::min(memory, chip.dma.max_outstanding * chip.dma.engines / round_trip);
+  const auto engines = static_cast<double>(std::max<std::int64_t>(1, chip.dma.engines));
+  const double windows = engines * static_cast<double>(chip.dma.max_outstanding.value());
+  return std::min(memory, Bandwidth(std::min(windows, std::max(in_flight, 1.0)) / round_trip.count()));
 }
 
 }  // namespace tandem

@@ -178,29 +178,29 @@ struct Best {
   }
 };
 
-/// As many buffers as keep all cores busy, where a block alone does not, and the global buffer allows.
-void add_buffers(const Job& job, MatmulMapping& mapping) {
-  const std::int64_t cores = job.tensor_cores.count;
-  if (!mapping.double_buffer) return;
-  const std::int64_t wanted = std::min<std::int64_t>(64, ceil_div(cores, tasks_per_block(*job.op, mapping)) + 1);
-  while (mapping.buffers < wanted) {
+/// The mapping with as many buffers as fit the global buffer, `wanted` at most.
+MatmulMapping with_buffers(const Job& job, MatmulMapping mapping, std::int64_t wanted) {
+  while (mapping.double_buffer && mapping.buffers < wanted) {
     ++mapping.buffers;
-    if (global_buffer_needed(*job.op, mapping, cores) > job.chip->glb.capacity) {
-      --mapping.buffers;
-      return;
-    }
+    if (global_buffer_needed(*job.op, mapping, job.tensor_cores.count) <= job.chip->glb.capacity) continue;
+    --mapping.buffers;
+    break;
   }
+  return mapping;
 }
 
 void offer_orders(const Job& job, MatmulMapping mapping, Best& best) {
   if (global_buffer_needed(*job.op, mapping, job.tensor_cores.count) > job.chip->glb.capacity) return;
-  add_buffers(job, mapping);
   const LoopTrips trips = loop_trips(*job.op, mapping);
-  mapping.order = {Dim::m, Dim::n, Dim::k};
-  best.offer(job, mapping);
+  // Where a block has fewer tasks than there are cores several must be under way; more loads at once also reach more of
+  // HBM's bandwidth. Buffers that are not needed cost nothing.
+  const std::int64_t for_cores = ceil_div(job.tensor_cores.count, tasks_per_block(*job.op, mapping)) + 1;
+  MatmulMapping candidate = with_buffers(job, mapping, std::clamp<std::int64_t>(for_cores, 8, 64));
+  candidate.order = {Dim::m, Dim::n, Dim::k};
+  best.offer(job, candidate);
   if (trips.blocks.m > 1 && trips.blocks.n > 1) {
-    mapping.order = {Dim::n, Dim::m, Dim::k};
-    best.offer(job, mapping);
+    candidate.order = {Dim::n, Dim::m, Dim::k};
+    best.offer(job, candidate);
   }
 }
 

@@ -76,10 +76,21 @@ Seconds epilogue_seconds(const Chip& chip, const Operator& op, const MatmulMappi
   return cycles / chip.clock / static_cast<double>(std::max<std::int64_t>(1, cores));
 }
 
+/// Bytes asked for at once: of each operand that changes from block to block all its buffers, at most the whole
+/// operand.
+double bytes_in_flight(const Operator& op, const MatmulMapping& mapping, const Volumes& v) {
+  const LoopTrips trips = loop_trips(op, mapping);
+  const auto buffers = static_cast<double>(blocks_at_once(mapping));
+  const auto held = [&](double block, std::int64_t rows, std::int64_t cols) {
+    return block * std::min(buffers, static_cast<double>(checked_product(trips.batch, rows, cols)));
+  };
+  return held(v.a.bytes, trips.blocks.m, trips.blocks.k) + held(v.b.bytes, trips.blocks.k, trips.blocks.n);
+}
+
 Needs needs(const Chip& chip, const Operator& op, const Mapping& mapping, const Volumes& v) {
   const MatmulMapping& matmul = mapping.matmul;
   const auto value = [](Bytes bytes) { return static_cast<double>(bytes.value()); };
-  const Bandwidth memory = sustained_bandwidth(chip);
+  const Bandwidth memory = sustained_bandwidth(chip, bytes_in_flight(op, matmul, v));
   const double read = value(v.traffic.hbm_read + v.extra_read);
   const double write = value(v.traffic.hbm_write + v.extra_write);
   const double transfers = v.a.moves + v.b.moves + v.c.moves;
@@ -105,19 +116,41 @@ Needs needs(const Chip& chip, const Operator& op, const Mapping& mapping, const 
 }
 
 /// A block holds its buffer while it loads, waits and computes: with few tasks in a block, or few blocks at once, cores
-/// stand idle however fast everything is. Longest stay of all blocks over the number of buffers.
+/// stand idle however fast everything is. Where outputs stay in the cores, the k blocks of one output block follow each
+/// other on the same cores, so only as many output blocks are under way as the buffers reach over.
 Seconds room_bound(const Operator& op, const Mapping& mapping, const ComputeTime& compute, const Needs& n) {
   const MatmulMapping& matmul = mapping.matmul;
   const LoopTrips trips = loop_trips(op, matmul);
   const std::int64_t cores = mapping.tensor_cores.count;
-  const double blocks =
-      static_cast<double>(checked_product(trips.batch, trips.blocks.m, trips.blocks.n, trips.blocks.k));
+  const auto outputs = static_cast<double>(checked_product(trips.batch, trips.blocks.m, trips.blocks.n));
+  const auto k_blocks = static_cast<double>(trips.blocks.k);
   const auto buffers = static_cast<double>(blocks_at_once(matmul));
-  if (blocks <= buffers) return Seconds(0);
-  const double visits = output_stays_in_core(op, matmul, cores) ? static_cast<double>(trips.blocks.k) : 1.0;
-  const double waves = static_cast<double>(ceil_div(tasks_per_block(op, matmul), cores));
-  const Seconds stay = n.memory / blocks + compute.longest_task * (waves / visits) * needed_share(op, matmul);
-  return stay * (blocks / buffers);
+  const auto waves = static_cast<double>(ceil_div(tasks_per_block(op, matmul), cores));
+  const Seconds load = n.memory / (outputs * k_blocks);
+  const double share = needed_share(op, matmul);
+  if (output_stays_in_core(op, matmul, cores)) {
+    const double at_once = std::clamp(buffers / k_blocks, 1.0, outputs);
+    const Seconds stay = compute.longest_task * (waves * share) + load * (k_blocks > buffers ? 0.0 : k_blocks);
+    return stay * (outputs / at_once);
+  }
+  const double blocks = outputs * k_blocks;
+  return (compute.longest_task * (waves * share) + load) * (blocks / std::min(buffers, blocks));
+}
+
+/// Two tiles stand in a core at once: one comes over the NoC while the other computes. Small tiles wait for latency.
+Seconds latency_bound(const Chip& chip, const Operator& op, const Mapping& mapping, const Volumes& v,
+                      const ComputeTime& compute, double tasks) {
+  if (v.traffic.port_read.value() == 0) return Seconds(0);
+  const LoopTrips trips = loop_trips(op, mapping.matmul);
+  const auto steps = static_cast<double>(ceil_div(trips.tiles.k, mapping.matmul.split_k));
+  const std::int64_t cores = mapping.tensor_cores.count;
+  const double visits = output_stays_in_core(op, mapping.matmul, cores) ? static_cast<double>(trips.blocks.k) : 1.0;
+  const double waves = std::ceil(tasks / static_cast<double>(cores));
+  const double per_core = steps * visits * waves * needed_share(op, mapping.matmul);
+  const Seconds arrival =
+      chip.noc.latency + chip.glb.latency +
+      over(static_cast<double>(v.traffic.port_read.value()) / (tasks * steps * visits), chip.noc.port_bandwidth);
+  return (arrival * per_core + compute.total) / 2;
 }
 
 /// Reaching the first tile and leaving the last: latencies and one tile's way over the NoC.
@@ -179,7 +212,8 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
   const Seconds memory = std::max(Seconds(0), n.memory - n.first_load - n.last_store);
   const Seconds room = room_bound(op, mapping, compute, n);
   const bool overlaps = blocks_at_once(mapping.matmul) > 1;
-  const Seconds slowest = std::max({compute.total, n.vector, memory, n.noc, room});
+  const Seconds noc = std::max(n.noc, latency_bound(chip, op, mapping, v, compute, tasks));
+  const Seconds slowest = std::max({compute.total, n.vector, memory, noc, room});
   const auto add_compute = [&](Seconds whole) {
     const double ideal = std::min(peak.count(), whole.count());
     const double fill = std::min(compute.fill_drain.count(), whole.count() - ideal);
@@ -191,14 +225,14 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
   if (!overlaps) {
     add_compute(compute.total);
     add_memory(part, memory, memory_ideal);
-    at(part, Cause::noc) += n.noc.count();
+    at(part, Cause::noc) += noc.count();
     at(part, Cause::vector_compute) += n.vector.count();
   } else if (slowest == compute.total) {
     add_compute(compute.total);
   } else if (slowest == memory) {
     add_memory(part, memory, memory_ideal);
-  } else if (slowest == n.noc) {
-    at(part, Cause::noc) += n.noc.count();
+  } else if (slowest == noc) {
+    at(part, Cause::noc) += noc.count();
   } else if (slowest == n.vector) {
     at(part, Cause::vector_compute) += n.vector.count();
   } else {

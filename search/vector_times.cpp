@@ -88,14 +88,20 @@ OperatorTimes vector_times(const Chip& chip, const Operator& op, const Mapping& 
   const double waves = static_cast<double>(ceil_div(tiles, cores));
   const Seconds per_tile = std::max(Seconds(cycles / all_tiles / chip.clock.value()),
                                     over((v.core_in + v.core_out) / all_tiles, chip.vector.local_bandwidth));
+  // Two tiles stand in a core at once: one comes over the NoC while the other computes.
+  const Seconds arrival =
+      v.core_in > 0 ? chip.noc.latency + chip.glb.latency + over(v.core_in / all_tiles, chip.noc.port_bandwidth)
+                    : Seconds(0);
   const Seconds compute = per_tile * waves;
+  const Seconds latency_bound = (per_tile + arrival) / 2 * waves;
 
-  const Bandwidth memory_rate = sustained_bandwidth(chip);
   const double bytes = v.hbm_in + v.hbm_out;
   // Loads and stores go in pieces large enough to keep HBM streaming; the first and the last are not hidden.
   constexpr double kPiece = 256 * 1024;
   const double piece = std::max(kPiece / std::max(1.0, bytes), std::min(1.0, static_cast<double>(cores) / all_tiles));
   const double ends = std::min(1.0, piece);
+  // Two pieces at once: the present one and the next.
+  const Bandwidth memory_rate = sustained_bandwidth(chip, 2 * ends * bytes);
   const Seconds first = over(v.hbm_in * ends, memory_rate);
   const Seconds last = over(v.hbm_out * ends, memory_rate);
   const double pieces = bytes > 0 ? 2 / ends : 0;
@@ -116,13 +122,13 @@ OperatorTimes vector_times(const Chip& chip, const Operator& op, const Mapping& 
   const Seconds hop = chip.noc.latency + chip.glb.latency;
   if (v.core_in > 0) at(part, Cause::noc) += (hop + over(v.core_in / all_tiles, chip.noc.port_bandwidth)).count();
   if (v.core_out > 0) at(part, Cause::noc) += (hop + over(v.core_out / all_tiles, chip.noc.port_bandwidth)).count();
-  const Seconds slowest = std::max({compute, memory, noc});
+  const Seconds slowest = std::max({compute, memory, noc, latency_bound});
   if (slowest == compute) {
     at(part, Cause::vector_compute) += compute.count();
   } else if (slowest == memory) {
     add_memory(part, memory, Seconds(bytes * (1 - ends) / chip.hbm.bandwidth.value()));
   } else {
-    at(part, Cause::noc) += noc.count();
+    at(part, Cause::noc) += slowest.count();
   }
   times.total = sum(part);
   times.utilisation_seconds = lane_seconds(chip, op);
