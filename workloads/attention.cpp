@@ -32,7 +32,7 @@ class Core {
 
  private:
   /// Bytes of the keys (or values) of all key-value heads: those of a group are shared by its query heads.
-  Bytes shared_bytes() const {
+  [[nodiscard]] Bytes shared_bytes() const {
     const LayerShapes& shapes = in_.shapes();
     return size_of(activation_type(in_.plan())) *
            checked_product(shapes.sequences, shapes.kv_heads, shapes.keys, in_.model().head_dim);

@@ -84,7 +84,7 @@ class Fusion {
 
   /// The operator that `rider` may join: it feeds the rider alone, and whatever else the rider waits for stands before
   /// it, so that joining creates no cycle.
-  std::optional<Index> host_for(Index rider) const {
+  [[nodiscard]] std::optional<Index> host_for(Index rider) const {
     const Operator& op = fused_.operators[at(rider)];
     if (!can_ride(op) || predecessors_[at(rider)].empty()) return std::nullopt;
     const Index host = *predecessors_[at(rider)].rbegin();
@@ -116,7 +116,7 @@ class Fusion {
     }
   }
 
-  OperatorGraph compact() const {
+  [[nodiscard]] OperatorGraph compact() const {
     OperatorGraph result;
     std::vector<Index> position(host_.size(), -1);
     for (Index i = 0; i < static_cast<Index>(host_.size()); ++i) {

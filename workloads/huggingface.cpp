@@ -39,7 +39,7 @@ class Lookup {
   [[nodiscard]] const ConfigSection& first() const { return places_.front(); }
 
   template <typename T>
-  std::optional<T> maybe(Names names, const Check& check = any_value) const {
+  [[nodiscard]] std::optional<T> maybe(Names names, const Check& check = any_value) const {
     std::optional<T> found;
     for (const ConfigSection& place : places_) {
       for (const std::string_view name : names) {
@@ -53,12 +53,12 @@ class Lookup {
   }
 
   template <typename T>
-  T get_or(Names names, T fallback, const Check& check = any_value) const {
+  [[nodiscard]] T get_or(Names names, T fallback, const Check& check = any_value) const {
     return maybe<T>(names, check).value_or(std::move(fallback));
   }
 
   /// A dimension: it must stand somewhere, under one of the names, and is never guessed.
-  std::int64_t size(Names names, double largest = kLargest) const {
+  [[nodiscard]] std::int64_t size(Names names, double largest = kLargest) const {
     if (const auto found = maybe<std::int64_t>(names, between(1, largest))) return *found;
     if (!stands_somewhere(names)) {
       first().complain(*names.begin(), fmt::format("missing; looked for {}", looked_for(names)), "a whole number");
@@ -72,13 +72,13 @@ class Lookup {
     return node != nullptr && node->kind != ConfigNode::Kind::null;
   }
 
-  bool stands_somewhere(Names names) const {
+  [[nodiscard]] bool stands_somewhere(Names names) const {
     return std::any_of(places_.begin(), places_.end(), [&](const ConfigSection& place) {
       return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return has_value(place, name); });
     });
   }
 
-  std::string looked_for(Names names) const {
+  [[nodiscard]] std::string looked_for(Names names) const {
     std::vector<std::string> all;
     for (const ConfigSection& place : places_) {
       for (const std::string_view name : names) {
@@ -213,13 +213,10 @@ std::string model_name(const std::filesystem::path& file) {
   return plain ? std::filesystem::absolute(file).parent_path().filename().string() : file.stem().string();
 }
 
-}  // namespace
-
-TransformerModel load_model(const std::filesystem::path& path) {
-  ConfigFile file(path);
+TransformerModel read_model(ConfigFile& file, std::string name) {
   const Lookup in(file);
   TransformerModel model = family_structure(read_family_name(file, in));
-  model.name = model_name(path);
+  model.name = std::move(name);
   read_dimensions(in, model);
   read_heads(in, model);
   read_activation(in, model);
@@ -228,8 +225,20 @@ TransformerModel load_model(const std::filesystem::path& path) {
   read_family(in, model);
   model.unused_keys = file.finish_allowing_unknown();
   const std::vector<std::string> found = problems(model);
-  if (!found.empty()) throw ConfigError(fmt::format("{}: {}", path.string(), fmt::join(found, "; ")));
+  if (!found.empty()) throw ConfigError(fmt::format("{}: {}", file.name(), fmt::join(found, "; ")));
   return model;
+}
+
+}  // namespace
+
+TransformerModel load_model(const std::filesystem::path& path) {
+  ConfigFile file(path);
+  return read_model(file, model_name(path));
+}
+
+TransformerModel parse_model(std::string_view text, const std::string& name) {
+  ConfigFile file(parse_json(text, name), name);
+  return read_model(file, name);
 }
 
 }  // namespace tandem

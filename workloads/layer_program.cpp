@@ -81,7 +81,7 @@ class Steps {
     std::string behind;
     for (std::size_t i = layer_.points.size(); i-- > 0;) {
       const CommunicationPoint& point = layer_.points[i];
-      behind = behind.empty() ? point.behind : point.behind + "+" + behind;
+      behind = behind.empty() ? point.behind : fmt::format("{}+{}", point.behind, behind);
       if (i > 0 && point.backward.empty() && point.regather.empty()) continue;
       steps.insert(steps.end(), point.regather.begin(), point.regather.end());
       if (point.before < end) {
@@ -116,19 +116,19 @@ class Steps {
         behind.clear();
         steps.insert(steps.end(), point.forward.begin(), point.forward.end());
       }
-      behind += (behind.empty() ? "" : "+") + point.behind;
+      behind += fmt::format("{}{}", behind.empty() ? "" : "+", point.behind);
     }
     compute_until(whole().end);
     return steps;
   }
 
   /// "block.forward" if it is all of the layer, else "block.norm+attention.forward".
-  std::string slice_name(const std::string& behind, Range range, const std::string& pass) const {
+  [[nodiscard]] std::string slice_name(const std::string& behind, Range range, const std::string& pass) const {
     const bool all = range.begin == 0 && range.end == whole().end;
     return all ? fmt::format("{}.{}", layer_.name, pass) : fmt::format("{}.{}.{}", layer_.name, behind, pass);
   }
 
-  OperatorGraph finished(const OperatorGraph& graph) const {
+  [[nodiscard]] OperatorGraph finished(const OperatorGraph& graph) const {
     OperatorGraph result = plan_.fusion == Fusion::epilogue ? fuse(graph) : graph;
     accumulate_gradients(result, plan_);
     return result;
@@ -142,8 +142,8 @@ class Steps {
     return {};
   }
 
-  OperatorGraph backward_graph(Range range) const {
-    const OperatorGraph gradients = tandem::backward(subgraph(layer_.forward, range));
+  [[nodiscard]] OperatorGraph backward_graph(Range range) const {
+    OperatorGraph gradients = tandem::backward(subgraph(layer_.forward, range));
     const Range again = core_again();
     if (again.begin >= again.end || again.begin < range.begin || again.end > range.end) return gradients;
     OperatorGraph graph = recomputed(subgraph(layer_.forward, again));
@@ -155,7 +155,7 @@ class Steps {
     return graph;
   }
 
-  bool belongs_to_core(const Operator& gradient) const {
+  [[nodiscard]] bool belongs_to_core(const Operator& gradient) const {
     const auto& operators = layer_.forward.operators;
     return std::any_of(operators.begin() + layer_.core_begin, operators.begin() + layer_.core_end,
                        [&](const Operator& op) { return gradient.name.starts_with(op.name + "."); });

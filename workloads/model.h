@@ -81,6 +81,7 @@ double model_flops(const TransformerModel& model, std::int64_t sequences, std::i
 /// A Hugging Face config.json (nested `text_config` too). ConfigError names missing keys and where they were looked
 /// for, and for another `model_type` lists what is supported.
 TransformerModel load_model(const std::filesystem::path& file);
+TransformerModel parse_model(std::string_view text, const std::string& name);  ///< text that did not come from a file
 
 /// The dimensions that tables of training runs state.
 struct ModelDimensions {

@@ -115,6 +115,7 @@ std::int64_t device_at(const Plan& plan, const Coordinates& at);
 std::vector<std::int64_t> group(const Plan& plan, Axis axis, const Coordinates& at);
 
 Plan load_plan(const std::filesystem::path& file);
+Plan parse_plan(std::string_view text, const std::string& name);  ///< text that did not come from a file
 std::string to_yaml(const Plan& plan);
 
 }  // namespace tandem

@@ -9,20 +9,18 @@ namespace tandem {
 namespace {
 
 constexpr double kLargest = 1e9;
-constexpr double kMostStages = 1e5;
+/// Of one degree: the product of all four fits 63 bits.
+constexpr double kMostDevices = 32768;
 
 std::int64_t degree(const ConfigSection& in, std::string_view key) {
-  return in.get_or<std::int64_t>(key, 1, between(1, kLargest));
+  return in.get_or<std::int64_t>(key, 1, between(1, kMostDevices));
 }
 
-}  // namespace
-
-Plan load_plan(const std::filesystem::path& path) {
-  ConfigFile file(path);
+Plan read_plan(ConfigFile& file) {
   const ConfigSection in = file.root();
   Plan plan;
   plan.tp = degree(in, "tp");
-  plan.pp = in.get_or("pp", plan.pp, between(1, kMostStages));
+  plan.pp = degree(in, "pp");
   plan.dp = degree(in, "dp");
   plan.cp = degree(in, "cp");
   plan.ep = degree(in, "ep");
@@ -32,7 +30,7 @@ Plan load_plan(const std::filesystem::path& path) {
   plan.sequence = in.get_or("sequence", plan.sequence, between(1, kLargest));
   if (in.has("stage_layers")) plan.stage_layers = in.list<std::int64_t>("stage_layers", between(0, kLargest));
   plan.schedule = in.get_or("schedule", plan.schedule);
-  plan.virtual_stages = in.get_or("virtual_stages", plan.virtual_stages, between(1, kMostStages));
+  plan.virtual_stages = degree(in, "virtual_stages");
   plan.recompute = in.get_or("recompute", plan.recompute);
   plan.optimizer = in.get_or("optimizer", plan.optimizer);
   plan.zero_stage = in.get_or("zero_stage", plan.zero_stage, between(0, 3));
@@ -43,6 +41,18 @@ Plan load_plan(const std::filesystem::path& path) {
   plan.fusion = in.get_or("fusion", plan.fusion);
   file.finish();
   return plan;
+}
+
+}  // namespace
+
+Plan load_plan(const std::filesystem::path& path) {
+  ConfigFile file(path);
+  return read_plan(file);
+}
+
+Plan parse_plan(std::string_view text, const std::string& name) {
+  ConfigFile file(parse_yaml(text, name), name);
+  return read_plan(file);
 }
 
 std::string to_yaml(const Plan& plan) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "arch/support/error.h"
@@ -73,19 +74,19 @@ class Ending {
     to.insert(to.end(), more.begin(), more.end());
   }
 
-  std::vector<Step> exchange(const ParameterShare& share) const {
+  [[nodiscard]] std::vector<Step> exchange(const ParameterShare& share) const {
     const auto kind = plan_.zero_stage == 0 ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
     return replica_steps(kind, share, gradient_bytes(plan_), plan_, "gradients");
   }
 
   /// Sequence parallelism leaves partial gradients of what works on parts of the tokens.
-  std::vector<Step> sum_over_tensor_group(std::int64_t blocks) const {
+  [[nodiscard]] std::vector<Step> sum_over_tensor_group(std::int64_t blocks) const {
     if (!plan_.sequence_parallel || plan_.tp == 1 || blocks == 0) return {};
     const Bytes bytes = gradient_bytes(plan_) * checked_product(blocks, block_split_parameters(model_));
     return {collective_step(Axis::tensor, CollectiveKind::all_reduce, bytes, "norm_gradients")};
   }
 
-  std::vector<Step> sum_tied_tables(std::size_t stage) const {
+  [[nodiscard]] std::vector<Step> sum_tied_tables(std::size_t stage) const {
     const bool holds_table = stage == 0 || stage + 1 == plan_.stage_layers.size();
     if (!model_.tied_embeddings || plan_.pp == 1 || !holds_table) return {};
     const std::int64_t table = checked_product(layer_shapes(model_, plan_).vocab, model_.embedding_dim);
@@ -119,8 +120,21 @@ std::vector<Bytes> gradient_buckets(const std::vector<LayerRun>& runs, const std
 
 }  // namespace
 
+namespace {
+
+/// Devices of the plan, or none if its degrees are nonsense, which problems() reports.
+std::int64_t devices_of(const Plan& plan) {
+  try {
+    return plan.devices();
+  } catch (const std::overflow_error&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
 Program build_program(const TransformerModel& model, const Plan& given) {
-  const std::vector<std::string> found = problems(given, model, given.devices());
+  const std::vector<std::string> found = problems(given, model, devices_of(given));
   if (!found.empty()) throw ConfigError(fmt::format("plan for {}: {}", model.name, fmt::join(found, "\n")));
   Program program;
   program.model = model;

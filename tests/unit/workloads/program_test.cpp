@@ -324,6 +324,12 @@ TEST(Program, ImpossiblePlansListAllProblems) {
   }
 }
 
+TEST(Program, DegreesBeyondAnyMachineAreRefused) {
+  Plan plan = plan_of(1);
+  plan.tp = plan.dp = plan.cp = plan.pp = std::int64_t{1} << 40;
+  EXPECT_THROW(build_program(small_gpt(), plan), ConfigError);
+}
+
 TEST(Program, MemoryThatDoesNotFitNamesStageAndShortfall) {
   const Program program = build_program(small_gpt(), plan_of(1, 1, 2));
   EXPECT_NO_THROW(check_memory(program, Bytes(std::int64_t{1} << 40)));
