@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,9 +48,29 @@ struct PlacementResult {
   std::int64_t unproven = 0;  ///< plans whose stages' search met its node limit; 0: `best` is proven optimal
 };
 
-/// The `count` fastest plans, at most one for each choice of degrees, microbatch, recompute and schedule: that with the
-/// best contiguous stages. Exact for predict(): a plan is left out only if a lower bound on its time is above the
-/// `count`-th best. Unsupported data types are a ConfigError.
+/// Places one model on clusters that differ in their chip only; what does not depend on the chip is computed once.
+class Placer {
+ public:
+  /// `network`: its chip does not matter. Plans are those of `space` on as many devices.
+  Placer(TransformerModel model, PlanSpace space, Cluster network);
+  Placer(Placer&&) noexcept;
+  Placer& operator=(Placer&&) noexcept;
+  ~Placer();
+
+  /// The `count` fastest plans, at most one for each choice of degrees, microbatch, recompute and schedule: that with
+  /// the best contiguous stages of one layer or more (interleaved schedules: even stages only). Exact for predict(): a
+  /// plan is left out only if a lower bound on its time is not below the `count`-th best, except as `unproven` says.
+  /// A data type that the chip lacks is a ConfigError.
+  [[nodiscard]] PlacementResult place(const Chip& chip, std::int64_t count = 1) const;
+
+  /// Lower bound on the predicted time of every plan, from the peak of the tensor cores alone; infinity without a plan.
+  [[nodiscard]] Seconds least_time(const Chip& chip) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
 PlacementResult place(const Cluster& cluster, const TransformerModel& model, const PlanSpace& space,
                       std::int64_t count = 1);
 
