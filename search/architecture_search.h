@@ -82,6 +82,7 @@ struct Candidate {
   Area area{};
   Plan plan;
   std::optional<Throughput> predicted, simulated;
+  TimeByCause simulated_by_cause;  ///< of the simulated time
   CandidateStatus status = CandidateStatus::open;
   std::string reason;  ///< of failed, bounded and infeasible ones
 };
@@ -105,7 +106,7 @@ struct EnumNames<StopReason> {
 struct Margin {
   StopReason reason = StopReason::not_run;
   double largest_underestimate = 0;
-  double runner_up = 0;
+  double runner_up = 0;  ///< 0: every candidate was simulated, or none
 };
 
 struct SearchResult {
@@ -114,12 +115,16 @@ struct SearchResult {
   std::vector<std::size_t> ranking;   ///< into `candidates`: simulated ones by simulation, then predicted ones
   std::vector<std::pair<std::string, Candidate>> baselines;  ///< "hand_made", "own_best_plan"
   DesignCounts designs;
-  PlacementCounts plans;  ///< over all architectures
+  Area baseline_area{};
+  PlacementCounts plans;      ///< over all architectures
+  std::int64_t unproven = 0;  ///< plans whose stages' search met its node limit
   std::optional<NearestMiss> nearest_miss;
   Margin margin;
   std::optional<double> kendall_tau;  ///< predicted against simulated, over the simulated ones
   std::vector<std::string> assumptions;
-  std::string json;  ///< text of result.json
+  std::optional<bool> trace_repeats;  ///< the traced run of the winner took the same time to the picosecond
+  std::string trace_failure;          ///< why there is no trace
+  std::string json;                   ///< text of result.json
 
   [[nodiscard]] const Candidate* best() const { return ranking.empty() ? nullptr : &candidates[ranking.front()]; }
 };

@@ -22,9 +22,9 @@ struct Baseline {
 
 /// How many of the best predicted candidates are simulated.
 struct ValidationBudget {
-  std::int64_t top = 8;              ///< at most
-  std::int64_t plans_per_chip = 1;   ///< placements kept of one architecture
-  std::int64_t limit_seconds = 600;  ///< a simulation that runs longer counts as failed
+  std::int64_t top = 8;                     ///< at most
+  std::int64_t plans_per_architecture = 1;  ///< placements kept of one architecture
+  Seconds time_limit{600};                  ///< of the clock; a simulation that runs longer counts as failed
 };
 
 struct SearchConfig {
