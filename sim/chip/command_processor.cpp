@@ -52,7 +52,7 @@ void CommandProcessor::watch() {
     progress_(static_cast<double>(ended_) / static_cast<double>(std::max<std::size_t>(1, commands_.size())));
   if (!cancelled_ || !cancelled_()) return;
   was_cancelled_ = true;
-  sc_core::sc_stop();
+  sc_core::sc_pause();
 }
 
 bool CommandProcessor::can_start(std::size_t position) const {

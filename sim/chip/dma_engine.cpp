@@ -78,7 +78,7 @@ void DmaEngine::finish() {
   // A transfer larger than the window goes out window by window, one per round trip.
   Path window = sent_;
   window.add(Cause::hbm_overhead, spec_.window_rate.time(current_.bytes));
-  done_ = later(done_, window);
+  if (window.at > done_.at) done_.add(Cause::hbm_overhead, window.at - done_.at);
   issue_.end(later(admitted_, window));
   ++stats_.transfers;
   (current_.access == Access::read ? stats_.read : stats_.written) += current_.bytes;
