@@ -178,11 +178,10 @@ void layer_times(const Program& program, TimelineStore& timelines, ClusterRun& r
 ClusterUnits announce_cluster(TraceSink& sink, const Program& program) {
   const Plan& plan = program.plan;
   ClusterUnits units;
-  const std::int32_t cluster = sink.add_unit("cluster", "cluster", -1);
   for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
     for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
       for (std::int64_t cp = 0; cp < plan.cp; ++cp) {
-        const std::int32_t executor = sink.add_unit(executor_name(pp, dp, cp), "pipeline_position", cluster);
+        const std::int32_t executor = sink.add_unit(executor_name(pp, dp, cp), "pipeline_position", -1);
         units.executors.push_back(executor);
         for (std::int64_t tp = 0; tp < plan.tp; ++tp) {
           const std::int64_t device = device_at(plan, {.tp = tp, .cp = cp, .dp = dp, .pp = pp});
@@ -216,6 +215,7 @@ ClusterRun run_cluster(const Cluster& cluster, const Program& program, std::span
     }
   }
   RunControl control(options, tasks);
+  ClusterCounters counters{.sink = sink, .working = units.working, .messages = units.messages};
   const SimulationContext context;
   Network network("network", wiring, costs.network());
   CollectiveEngine collectives("collectives", cluster.overhead, network, costs.plans());
@@ -223,7 +223,7 @@ ClusterRun run_cluster(const Cluster& cluster, const Program& program, std::span
   for (std::size_t i = 0; i < specs.size(); ++i) {
     executors.push_back(std::make_unique<PipelineExecutor>(("executor" + std::to_string(i)).c_str(),
                                                            std::move(specs[i]), network, collectives,
-                                                           costs.communicators(), control, sink));
+                                                           costs.communicators(), control, counters));
   }
   bind_neighbours(plan, executors);
   start_simulation();

@@ -49,7 +49,8 @@ struct ClusterOptions {
 
 /// Trace ids of a cluster: one unit per executor, its chips below it.
 struct ClusterUnits {
-  std::vector<std::int32_t> executors;  ///< by (pp, dp, cp), the last fastest
+  std::vector<std::int32_t> executors;       ///< by (pp, dp, cp), the last fastest
+  std::int32_t working = -1, messages = -1;  ///< counters
 };
 ClusterUnits announce_cluster(TraceSink& sink, const Program& program);
 

@@ -16,16 +16,24 @@ constexpr std::int64_t kBucketToken = 1;
 
 }  // namespace
 
+void ClusterCounters::record(std::int64_t change, const Network& network) {
+  working_now += change;
+  if (sink == nullptr) return;
+  sink->counter(working, simulated_now(), static_cast<double>(working_now));
+  sink->counter(messages, simulated_now(), static_cast<double>(network.messages_under_way()));
+}
+
 PipelineExecutor::PipelineExecutor(sc_core::sc_module_name name, ExecutorSpec spec, Network& network,
                                    CollectiveEngine& collectives, const Communicators& communicators,
-                                   RunControl& control, TraceSink* sink)
+                                   RunControl& control, ClusterCounters& counters)
     : sc_module(name),
       spec_(std::move(spec)),
       network_(network),
       collectives_(collectives),
       communicators_(communicators),
       control_(control),
-      sink_(sink) {
+      counters_(counters),
+      sink_(counters.sink) {
   const auto chunks = spec_.stages.size();
   backwards_left_.assign(chunks, spec_.microbatches);
   const Arrival nothing{.missing = static_cast<std::int64_t>(spec_.devices.size())};
@@ -90,6 +98,7 @@ bool PipelineExecutor::begin_task() {
     account_receive(input);
   }
   task_start_ = simulated_now();
+  counters_.record(+1, network_);
   const StageTimelines& timelines = *stage_of(task).timelines;
   if (task.kind == TaskKind::forward) {
     start_segments(timelines.forward);
@@ -175,6 +184,7 @@ void PipelineExecutor::end_task() {
   record(task.kind == TaskKind::forward ? EventKind::forward : EventKind::backward, task_start_, task.microbatch,
          Bytes(0));
   record_memory();
+  counters_.record(-1, network_);
   control_.task_done();
 }
 
@@ -293,7 +303,7 @@ void PipelineExecutor::account_collective(Axis axis) {
   const Picoseconds software = std::min(outcome_.software, now - met);
   stats_.by_cause[Cause::bubble] += met - since_;
   stats_.by_cause[Cause::software] += software;
-  stats_.by_cause[cause_of(axis)] += now - met - software;
+  stats_.by_cause[communication_cause(axis)] += now - met - software;
   stats_.busy += now - met;
 }
 

@@ -36,6 +36,16 @@ struct ExecutorSpec {
   std::int32_t unit = -1;  ///< in the trace
 };
 
+/// Time series of the whole cluster, kept by its executors together.
+struct ClusterCounters {
+  TraceSink* sink = nullptr;
+  std::int32_t working = -1;   ///< pipeline positions in a forward or backward
+  std::int32_t messages = -1;  ///< under way
+  std::int64_t working_now = 0;
+
+  void record(std::int64_t change, const Network& network);
+};
+
 /// One pipeline position of one pipeline: the devices that share its work by tensor parallelism. Plays its list of
 /// tasks; a task begins when the one before has ended and its input has arrived from the neighbour, and ends by sending
 /// its output on, which does not hold up the next task.
@@ -49,7 +59,7 @@ class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, pri
   };
 
   PipelineExecutor(sc_core::sc_module_name name, ExecutorSpec spec, Network& network, CollectiveEngine& collectives,
-                   const Communicators& communicators, RunControl& control, TraceSink* sink);
+                   const Communicators& communicators, RunControl& control, ClusterCounters& counters);
 
   /// The executors that stages after and before this position's run on. Before the start.
   void bind(PipelineExecutor& next, PipelineExecutor& previous) {
@@ -109,6 +119,7 @@ class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, pri
   CollectiveEngine& collectives_;
   const Communicators& communicators_;
   RunControl& control_;
+  ClusterCounters& counters_;
   TraceSink* sink_;
   PipelineExecutor* next_ = nullptr;
   PipelineExecutor* previous_ = nullptr;

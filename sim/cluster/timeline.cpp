@@ -81,16 +81,24 @@ Timeline backward_timeline(const Program& program, const StageProgram& stage, co
 
 }  // namespace
 
-Cause cause_of(Axis axis) {
-  const bool inside_layers = axis == Axis::tensor || axis == Axis::context || axis == Axis::expert;
-  return inside_layers ? Cause::tensor_communication : Cause::data_communication;
+Cause communication_cause(Axis axis) {
+  switch (axis) {
+    case Axis::tensor:
+    case Axis::context:
+    case Axis::expert: return Cause::tensor_communication;
+    case Axis::pipeline: return Cause::pipeline_communication;
+    case Axis::data:
+    case Axis::expert_data:
+    case Axis::embedding: break;
+  }
+  return Cause::data_communication;
 }
 
 TimeByCause causes_of(Axis axis, const CollectiveTime& alone) {
   TimeByCause causes;
   const Picoseconds software = std::min(alone.software, alone.time);
   causes[Cause::software] = software;
-  causes[cause_of(axis)] = alone.time - software;
+  causes[communication_cause(axis)] = alone.time - software;
   return causes;
 }
 

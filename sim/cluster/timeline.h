@@ -56,8 +56,8 @@ struct StepCosts {
 };
 
 /// What waiting for a collective counts as: along the tensor, context and expert axes (activations inside layers)
-/// tensor communication, along all others (parameters and gradients) data communication.
-Cause cause_of(Axis axis);
+/// tensor communication, along the others (parameters and gradients) data communication.
+Cause communication_cause(Axis axis);
 
 /// Causes of a collective that ran alone.
 TimeByCause causes_of(Axis axis, const CollectiveTime& alone);
