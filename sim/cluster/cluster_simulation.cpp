@@ -178,6 +178,8 @@ void layer_times(const Program& program, TimelineStore& timelines, ClusterRun& r
 ClusterUnits announce_cluster(TraceSink& sink, const Program& program) {
   const Plan& plan = program.plan;
   ClusterUnits units;
+  units.working = sink.add_counter("working_positions", "1");
+  units.messages = sink.add_counter("messages_under_way", "1");
   for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
     for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
       for (std::int64_t cp = 0; cp < plan.cp; ++cp) {

@@ -249,7 +249,7 @@ void PipelineExecutor::send(PipelineExecutor& to, TaskKind kind, std::int64_t mi
                          .sequence = checked_product(stage, spec_.microbatches) + microbatch,
                          .from = spec_.devices[rank],
                          .to = to.spec_.devices[rank]};
-    network_.send(key, bytes, start, to);
+    network_.send(key, bytes, start, to, FlowOrder::in_sequence);
   }
 }
 

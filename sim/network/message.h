@@ -41,6 +41,7 @@ struct Message {
   Picoseconds sent{};
   std::vector<Picoseconds> hop_free;  ///< when the chunk before has left each hop
   MessageReceiver* receiver = nullptr;
+  Message* next = nullptr;  ///< of the same flow, held back until this one has left its source
 
   /// Offset of chunk `index` in the message; index == chunks: its size.
   [[nodiscard]] std::int64_t offset(std::int64_t index) const {

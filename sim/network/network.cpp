@@ -25,13 +25,14 @@ std::int64_t Network::chunks_of(Bytes bytes) const {
   return std::clamp<std::int64_t>(bytes.value() / spec_.smallest_chunk.value(), 1, spec_.chunks_per_message);
 }
 
-void Network::send(const MessageKey& key, Bytes bytes, Picoseconds start, MessageReceiver& receiver) {
+void Network::send(const MessageKey& key, Bytes bytes, Picoseconds start, MessageReceiver& receiver, FlowOrder order) {
   Message& message = new_message();
   message.key = key;
   message.bytes = bytes;
   message.chunks = chunks_of(bytes);
   message.route = &wiring_.route(key.from, key.to);
   message.receiver = &receiver;
+  message.next = nullptr;
   message.sent = start;
   message.hop_free.assign(message.route->size(), Picoseconds(0));
   ++messages_sent_;
@@ -43,7 +44,26 @@ void Network::send(const MessageKey& key, Bytes bytes, Picoseconds start, Messag
   }
   message.bottleneck = link(message.route->front()).lane_rate();
   for (const LinkId id : *message.route) message.bottleneck = std::min(message.bottleneck, link(id).lane_rate());
+  if (order == FlowOrder::in_sequence && held_back(message)) return;
   link(message.route->front()).accept(Chunk{&message, 0, 0}, start, start);
+}
+
+bool Network::held_back(Message& message) {
+  const auto [entry, first] = last_of_flow_.try_emplace({message.key.flow, message.key.from, message.key.to}, &message);
+  if (first) return false;
+  entry->second->next = &message;
+  entry->second = &message;
+  return true;
+}
+
+void Network::release_next(const Message& message, Picoseconds end) {
+  if (message.next != nullptr) {
+    const Picoseconds start = std::max(end, message.next->sent);
+    link(message.next->route->front()).accept(Chunk{message.next, 0, 0}, start, start);
+    return;
+  }
+  const auto last = last_of_flow_.find({message.key.flow, message.key.from, message.key.to});
+  if (last != last_of_flow_.end() && last->second == &message) last_of_flow_.erase(last);
 }
 
 void Network::account(std::int64_t from, std::int64_t to, Bytes bytes, std::int64_t times) {
@@ -60,7 +80,13 @@ void Network::served(const Chunk& chunk, Picoseconds start, Picoseconds end) {
   const Message& message = *chunk.message;
   const auto hop = static_cast<std::size_t>(chunk.hop);
   const Picoseconds latency = link((*message.route)[hop]).latency();
-  if (hop == 0 && chunk.index + 1 < message.chunks) send_next_chunk(chunk, start, end);
+  if (hop == 0) {
+    if (chunk.index + 1 < message.chunks) {
+      send_next_chunk(chunk, start, end);
+    } else {
+      release_next(message, end);
+    }
+  }
   if (hop + 1 < message.route->size()) {
     pass_on(chunk, start + latency, end + latency);
   } else if (chunk.index + 1 == message.chunks) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <systemc>
 #include <vector>
@@ -15,6 +17,10 @@
 namespace tandem {
 
 enum class LinkModel { real, ideal };  ///< ideal: no latency, infinite bandwidth
+
+/// Messages of one flow between one pair of devices: side by side, or each after the one before has left its source (as
+/// a communication stream sends them).
+enum class FlowOrder { side_by_side, in_sequence };
 
 struct NetworkSpec {
   LinkModel links = LinkModel::real;
@@ -30,7 +36,8 @@ class Network : public sc_core::sc_module, private ChunkForwarder {
 
   /// The first byte leaves `key.from` at `start` or later; `receiver` hears when the last has reached `key.to`. Keys of
   /// messages under way are distinct. Deliveries of one instant are told in the order of their keys.
-  void send(const MessageKey& key, Bytes bytes, Picoseconds start, MessageReceiver& receiver);
+  void send(const MessageKey& key, Bytes bytes, Picoseconds start, MessageReceiver& receiver,
+            FlowOrder order = FlowOrder::side_by_side);
   /// Counts `times` messages that were not played chunk by chunk.
   void account(std::int64_t from, std::int64_t to, Bytes bytes, std::int64_t times);
 
@@ -47,6 +54,9 @@ class Network : public sc_core::sc_module, private ChunkForwarder {
     bool operator<(const Arrival& other) const { return message->key < other.message->key; }
   };
   void served(const Chunk& chunk, Picoseconds start, Picoseconds end) override;
+  /// True if the message must wait for an earlier one of its flow.
+  bool held_back(Message& message);
+  void release_next(const Message& message, Picoseconds end);
   void send_next_chunk(const Chunk& chunk, Picoseconds start, Picoseconds end);
   void pass_on(const Chunk& chunk, Picoseconds head, Picoseconds tail);
   void deliver();
@@ -60,6 +70,7 @@ class Network : public sc_core::sc_module, private ChunkForwarder {
   TimedQueue<Arrival> arrivals_;
   std::vector<std::unique_ptr<Message>> pool_;
   std::vector<Message*> unused_;
+  std::map<std::array<std::int64_t, 3>, Message*> last_of_flow_;  ///< in sequence and still at its source
   std::int64_t messages_sent_ = 0, under_way_ = 0;
 };
 
