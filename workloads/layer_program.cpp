@@ -70,7 +70,8 @@ class Steps {
   std::vector<Step> forward() {
     OperatorGraph graph = layer_.forward;
     if (plan_.recompute == Recompute::full) forget_stash(graph, whole());
-    if (plan_.recompute == Recompute::selective) forget_stash(graph, core());
+    // Flash attention's own backward computes the core again either way, from the sums that are kept.
+    if (plan_.recompute == Recompute::selective && plan_.attention == Attention::unfused) forget_stash(graph, core());
     return forward_steps(graph, "forward");
   }
 

@@ -196,6 +196,17 @@ TEST(Program, SelectiveRecomputeRepeatsTheAttentionCoreAlone) {
   EXPECT_THAT(again, ElementsAre("attention.scores", "attention.softmax", "attention.dropout", "attention.context"));
 }
 
+TEST(Program, SelectiveRecomputeChangesNothingWithFlashAttention) {
+  Plan plan = plan_of(1);
+  plan.attention = Attention::flash;
+  const Program none = build_program(small_gpt(), plan);
+  plan.recompute = Recompute::selective;
+  const Program selective = build_program(small_gpt(), plan);
+  ASSERT_EQ(none.slices.size(), selective.slices.size());
+  for (std::size_t i = 0; i < none.slices.size(); ++i) EXPECT_EQ(none.slices[i].graph, selective.slices[i].graph);
+  EXPECT_EQ(none.memory[0].total(), selective.memory[0].total());
+}
+
 TEST(Program, ExpertsExchangeTokensThereAndBack) {
   TransformerModel model = small_llama();
   model.family = "mixtral";
