@@ -53,8 +53,11 @@ build_targets() {
   local log
   log=$(mktemp)
   local tests=$1
+  # The interpreter that the h5py package belongs to; another one may come first in PATH.
+  local python=()
+  [ -x /usr/bin/python3 ] && python=(-DPython3_EXECUTABLE=/usr/bin/python3)
   shift
-  if ! { cd "$root" && cmake --preset release -DTANDEM_TESTS="$tests" && cmake --build --preset release --target "$@"; } >"$log" 2>&1; then
+  if ! { cd "$root" && cmake --preset release -DTANDEM_TESTS="$tests" "${python[@]}" && cmake --build --preset release --target "$@"; } >"$log" 2>&1; then
     grep -E -A12 'error|FAILED' "$log" >&2 || cat "$log" >&2
     rm -f "$log"
     return 1

@@ -57,6 +57,22 @@ std::vector<std::string> read_operators(const hdf5::File& file) {
   return names;
 }
 
+std::string attribute_text(const hdf5::File& file, const std::string& object, const std::string& name) {
+  try {
+    return std::visit(
+        [](const auto& value) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+            return value;
+          } else {
+            return fmt::format("{:.9g}", static_cast<double>(value));
+          }
+        },
+        file.attribute(object, name));
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+}
+
 }  // namespace
 
 TraceFile::TraceFile(const std::filesystem::path& path) : file_(open(path)) {
@@ -109,15 +125,12 @@ std::vector<std::string> TraceFile::counters() const {
   return file_.exists("/counters") ? file_.children("/counters") : std::vector<std::string>();
 }
 
-std::string TraceFile::attribute(const std::string& name) const {
-  try {
-    const auto value = file_.attribute("/", name);
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    return fmt::format("{:.9g}", std::get<double>(value));
-  } catch (const std::runtime_error&) {
-    return "";
-  }
+std::string TraceFile::attribute(const std::string& name) const { return attribute_text(file_, "/", name); }
+
+std::string TraceFile::slice_name(const std::string& table) const {
+  const std::string group = table.substr(0, table.rfind('/'));
+  const std::string name = attribute_text(file_, group, "name");
+  return name.empty() ? group : name;
 }
 
 }  // namespace tandem

@@ -35,6 +35,8 @@ class TraceFile {
   [[nodiscard]] const std::vector<std::string>& operators() const { return operators_; }  ///< "slice/name" by id
   [[nodiscard]] std::string kind_name(std::int64_t kind) const;
   [[nodiscard]] std::vector<std::string> event_tables() const;  ///< paths, "/events" first
+  /// Of "/slices/3/events": the slice's name.
+  [[nodiscard]] std::string slice_name(const std::string& table) const;
   [[nodiscard]] std::int64_t spans(const std::string& table) const;
   /// Calls `visit` for every committed row of an event table, in file order.
   void for_each(const std::string& table, const std::function<void(const TraceSpan&)>& visit) const;

@@ -14,6 +14,8 @@ namespace {
 
 /// Room kept for the end of the file when the limit is near.
 constexpr std::int64_t kTail = 4096;
+/// Above any id of a unit.
+constexpr std::int64_t kFirstSlicePid = 1'000'000'000;
 
 /// A text as a JSON string, quotes included.
 std::string quoted(const std::string& text) {
@@ -69,10 +71,11 @@ class PerfettoWriter {
 
   ExportResult write() {
     sink_.write("{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    sink_.write(fmt::format("\"tandem\":{},\"complete\":{}}},\"traceEvents\":[\n", quoted(trace_.attribute("version")),
-                            trace_.complete() ? "true" : "false"));
+    sink_.write(fmt::format("\"tandem\":{},\"complete\":{}}},\"traceEvents\":[\n",
+                            quoted(trace_.attribute("tandem_version")), trace_.complete() ? "true" : "false"));
     write_names();
-    trace_.for_each("/events", [&](const TraceSpan& span) { write_span(span); });
+    trace_.for_each("/events", [&](const TraceSpan& span) { write_span(span, 0); });
+    write_slices();
     for (const std::string& counter : trace_.counters()) write_counter(counter);
     sink_.write("\n]}\n");
     result_.bytes = sink_.written();
@@ -101,7 +104,25 @@ class PerfettoWriter {
 
   [[nodiscard]] bool full() const { return sink_.written() + kTail > limit_; }
 
-  void write_span(const TraceSpan& span) {
+  /// Tile events are stored once per distinct slice, from its own start: each slice is shown as a device of its own.
+  void write_slices() {
+    std::int64_t pid = kFirstSlicePid;
+    for (const std::string& table : trace_.event_tables()) {
+      if (table == "/events" || trace_.spans(table) == 0) continue;
+      const std::string title = "one run of " + trace_.slice_name(table) + " (from its start)";
+      write_event(
+          fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", pid, quoted(title)));
+      for (const auto& [unit, row] : rows_.rows()) {
+        write_event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", pid,
+                                row.tid, quoted(row.name)));
+      }
+      trace_.for_each(table, [&](const TraceSpan& span) { write_span(span, pid); });
+      ++pid;
+    }
+  }
+
+  /// `slice_pid`: 0 for an event of the whole run.
+  void write_span(const TraceSpan& span, std::int64_t slice_pid) {
     const Row* row = rows_.find(span.unit);
     if (row == nullptr || !filter_.passes(span, row->name)) {
       ++result_.filtered;
