@@ -82,7 +82,8 @@ Json to_json(const Plan& plan) {
           {"dtype", name_of(plan.dtype)},
           {"fp32_gradients", plan.fp32_gradients},
           {"attention", name_of(plan.attention)},
-          {"overlap_gradients", plan.overlap_gradients}};
+          {"overlap_gradients", plan.overlap_gradients},
+          {"fusion", plan.fusion}};
 }
 
 Json to_json(const Scenario& scenario) {

@@ -105,8 +105,8 @@ class PlanEditor {
       set("dp", plan_.dp, *dp);
       return;
     }
-    const bool stated = from_file_ && !arguments_.has("tp") && !arguments_.has("pp") && !arguments_.has("cp") &&
-                        !arguments_.has("devices");
+    const bool stated = from_file_ && plan_.dp > 0 && !arguments_.has("tp") && !arguments_.has("pp") &&
+                        !arguments_.has("cp") && !arguments_.has("devices");
     if (stated) return;
     const std::int64_t per_replica = checked_product(plan_.tp, plan_.pp, plan_.cp);
     if (devices % per_replica != 0) {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "arch/config.h"
 #include "arch/design_space.h"
+#include "arch/support/config_tree.h"
 #include "arch/support/error.h"
 #include "search/mapper.h"
 #include "tools/file_kind.h"
@@ -40,6 +43,13 @@ Chip with_settings(const Chip& chip, const std::vector<std::string>& settings) {
   return result;
 }
 
+/// A plan file; dp is 0 where the file leaves it to the number of devices.
+Plan read_plan(const std::filesystem::path& file) {
+  Plan plan = load_plan(file);
+  if (load_config_tree(file).find("dp") == nullptr) plan.dp = 0;
+  return plan;
+}
+
 Cluster sized(const Cluster& cluster, std::int64_t devices, const Session& session, std::string_view why) {
   if (devices == cluster.devices()) return cluster;
   note(session, fmt::format("{}: {} devices in place of the {} of {}", why, devices, cluster.devices(), cluster.name));
@@ -65,10 +75,9 @@ FlagGroup machine_flags() {
 }
 
 FlagGroup workload_flags() {
-  return {
-      "Work",
-      {{"model", 'm', "FILE", "Hugging Face config.json (or its folder), or a shipped name (llama-2-7b)", false, {}},
-       {"plan", 'p', "FILE", "plan file; may be left out when flags say it all", false, {"strategy"}}}};
+  return {"Work",
+          {{"model", 'm', "FILE", "Hugging Face config.json (or its folder), or a shipped name (llama2-7b)", false, {}},
+           {"plan", 'p', "FILE", "plan file; may be left out when flags say it all", false, {"strategy"}}}};
 }
 
 Cluster machine_from(const Arguments& arguments, const Session& session) {
@@ -99,7 +108,7 @@ Scenario scenario_from(const Arguments& arguments, const Session& session) {
   scenario.model = load_model(find_model(model_name));
   const auto file = arguments.text("plan");
   Plan base;
-  if (file) base = load_plan(find_config("plan", *file));
+  if (file) base = read_plan(find_config("plan", *file));
   ResolvedPlan resolved = resolve_plan(arguments, file ? &base : nullptr, scenario.model, scenario.cluster.devices());
   for (const std::string& line : resolved.notes) note(session, line);
   scenario.plan = std::move(resolved.plan);

@@ -42,11 +42,11 @@ void require_plausible(const std::vector<RowMetric>& metrics) {
 }
 
 /// Evaluates a row; every failure has one of a few reasons.
-std::vector<RowMetric> evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine) {
   try {
-    std::vector<RowMetric> metrics = kind.evaluate(row, machine);
-    require_plausible(metrics);
-    return metrics;
+    RowAnswer answer = kind.evaluate(row, machine);
+    require_plausible(answer.metrics);
+    return answer;
   } catch (const RowFailure&) {
     throw;
   } catch (const ConfigError& error) {
@@ -65,8 +65,9 @@ std::vector<RowMetric> evaluate(const ReferenceKind& kind, const CsvRow& row, co
 std::string run_row(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine) {
   Json reply;
   try {
-    reply["metrics"] = Json::array();
-    for (const RowMetric& metric : evaluate(kind, row, machine)) {
+    const RowAnswer answer = evaluate(kind, row, machine);
+    reply = {{"machine", answer.machine}, {"metrics", Json::array()}};
+    for (const RowMetric& metric : answer.metrics) {
       reply["metrics"].push_back({metric.name, metric.predicted, metric.simulated, metric.reference});
     }
   } catch (const RowFailure& failure) {
@@ -89,8 +90,9 @@ RowOutcome read_reply(std::size_t row, const TaskOutcome& outcome) {
     result.reason = reply["reason"].get<std::string>();
     return result;
   }
+  result.answer.machine = reply["machine"].get<std::string>();
   for (const Json& metric : reply["metrics"]) {
-    result.metrics.push_back(
+    result.answer.metrics.push_back(
         {metric[0].get<std::string>(), metric[1].get<double>(), metric[2].get<double>(), metric[3].get<double>()});
   }
   return result;
@@ -196,7 +198,7 @@ ExitCode validate_against(const Arguments& arguments, const Session& session) {
   fmt::print(stderr, "{}", failures_text(table, outcomes));
   if (interrupted()) throw CancelledError(csv ? "the rows that ran are in the CSV file" : "not all rows ran");
   const bool all_ran =
-      std::none_of(outcomes.begin(), outcomes.end(), [](const RowOutcome& row) { return row.metrics.empty(); });
+      std::none_of(outcomes.begin(), outcomes.end(), [](const RowOutcome& row) { return row.answer.metrics.empty(); });
   return all_ran ? ExitCode::done : ExitCode::cannot;
 }
 

@@ -36,6 +36,12 @@ struct RowMetric {
   double predicted = 0, simulated = 0, reference = 0;
 };
 
+/// What a row came to: the machine it was run on, and its quantities, the kind's main one first.
+struct RowAnswer {
+  std::string machine;
+  std::vector<RowMetric> metrics;
+};
+
 /// Machines that replace those the rows name.
 struct MachineOverride {
   std::optional<Chip> chip;
@@ -47,8 +53,8 @@ struct ReferenceKind {
   std::string_view name;                   ///< "operators"
   std::vector<std::string_view> columns;   ///< a header with all of these is of this kind
   std::vector<std::string_view> group_by;  ///< columns whose values make the groups of the table
-  /// Builds the case a row describes and answers it both ways. The first metric is the kind's main quantity.
-  std::vector<RowMetric> (*evaluate)(const CsvRow& row, const MachineOverride& machine) = nullptr;
+  /// Builds the case a row describes and answers it both ways.
+  RowAnswer (*evaluate)(const CsvRow& row, const MachineOverride& machine) = nullptr;
 };
 
 ReferenceKind operators_kind();
@@ -64,7 +70,7 @@ std::vector<std::size_t> select_rows(const CsvTable& table, std::span<const std:
 /// What became of one row.
 struct RowOutcome {
   std::size_t row = 0;
-  std::vector<RowMetric> metrics;  ///< empty: it failed
+  RowAnswer answer;  ///< without metrics: it failed
   std::string failure, reason;
 };
 

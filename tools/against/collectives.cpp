@@ -20,7 +20,7 @@ std::vector<std::int64_t> ranks_of(std::int64_t ranks, std::int64_t per_node, st
 /// Chips in one innermost group of the machine (a node).
 std::int64_t group_size(const Cluster& cluster) { return cluster.levels.empty() ? 1 : cluster.devices_below(1); }
 
-std::vector<RowMetric> evaluate(const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine) {
   const std::int64_t ranks = row.integer("ranks");
   if (ranks < 2) throw RowFailure("a collective of fewer than two ranks", "");
   const std::int64_t per_node = row.maybe_integer("ranks_per_node").value_or(ranks);
@@ -29,7 +29,7 @@ std::vector<RowMetric> evaluate(const CsvRow& row, const MachineOverride& machin
   const auto kind = enum_from_name<CollectiveKind>(name);
   if (!kind) throw RowFailure("unknown collective", name);
 
-  const Cluster any = cluster_of_row(row.text("system"), row.text("accelerator"), ranks, machine);
+  const Cluster any = cluster_of_row(row.text("accelerator"), row.text("system"), machine);
   const std::int64_t group = group_size(any);
   const std::vector<std::int64_t> devices = ranks_of(ranks, per_node, group);
   const std::int64_t needed = ceil_div(devices.back() + 1, group) * group;
@@ -41,8 +41,9 @@ std::vector<RowMetric> evaluate(const CsvRow& row, const MachineOverride& machin
   const double predicted = collective_time(collective, cluster, devices).count();
   const double simulated = to_seconds(simulate_collective(cluster, devices, collective)).count();
   const auto bytes = static_cast<double>(collective.bytes.value());
-  return {{"time_s", predicted, simulated, reference},
-          {"bandwidth_bytes_per_s", bytes / predicted, bytes / simulated, bytes / reference}};
+  return {cluster.name,
+          {{"time_s", predicted, simulated, reference},
+           {"bandwidth_bytes_per_s", bytes / predicted, bytes / simulated, bytes / reference}}};
 }
 
 }  // namespace

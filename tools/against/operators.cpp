@@ -49,7 +49,7 @@ Seconds host_overhead(const Chip& chip, const CsvRow& row) {
   return other == host.end() ? Seconds(0) : other->second;
 }
 
-std::vector<RowMetric> evaluate_operator(const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate_operator(const CsvRow& row, const MachineOverride& machine) {
   const Chip chip = chip_of_row(row.text("device"), machine);
   const Operator op = operator_of(row);
   if (is_matmul(op.kind) && !chip.supports(op.dtype)) {
@@ -58,9 +58,10 @@ std::vector<RowMetric> evaluate_operator(const CsvRow& row, const MachineOverrid
   const Mapping mapping = map_operator(chip, op);
   const double host = host_overhead(chip, row).count();
   constexpr double kMicrosecond = 1e-6;
-  return {{"latency_s", to_seconds(predict_operator(chip, op, mapping).time).count() + host,
-           to_seconds(simulate_operator(chip, op, mapping).time).count() + host,
-           row.number("latency_us") * kMicrosecond}};
+  return {chip.name,
+          {{"latency_s", to_seconds(predict_operator(chip, op, mapping).time).count() + host,
+            to_seconds(simulate_operator(chip, op, mapping).time).count() + host,
+            row.number("latency_us") * kMicrosecond}}};
 }
 
 /// The whole number after `key` in free text ("heads 64").
@@ -76,7 +77,7 @@ std::int64_t number_after(const std::string& text, const std::string& key) {
 
 /// One layer of a GPT under tensor parallelism, its collectives included.
 /// Source of such rows: Korthikanti et al. (arXiv 2205.05198), table 4.
-std::vector<RowMetric> evaluate_layer(const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate_layer(const CsvRow& row, const MachineOverride& machine) {
   const std::string context = row.text("context");
   const std::int64_t hidden = row.integer("N");
   const std::int64_t heads = number_after(context, "heads ");
@@ -93,7 +94,7 @@ std::vector<RowMetric> evaluate_layer(const CsvRow& row, const MachineOverride& 
   constexpr std::int64_t kFfnRatio = 4, kAnyVocabulary = 51200;
   const TransformerModel model =
       make_gpt("layer", 1, hidden, heads, checked_product(kFfnRatio, hidden), kAnyVocabulary, plan.sequence);
-  const Cluster cluster = cluster_of_row(row.text("device"), "", plan.tp, machine);
+  const Cluster cluster = cluster_of_row(row.text("device"), "", machine).resized(plan.tp);
   Program program = build_program(model, plan);
   map_program(cluster.chip, program);
   const auto time = [&](const Answer& answer) {
@@ -103,11 +104,12 @@ std::vector<RowMetric> evaluate_layer(const CsvRow& row, const MachineOverride& 
     return to_seconds(row.text("op").ends_with("forward") ? layer->forward : layer->backward).count();
   };
   constexpr double kMicrosecond = 1e-6;
-  return {{"latency_s", time(predict(cluster, program)), time(simulate(cluster, program)),
-           row.number("latency_us") * kMicrosecond}};
+  return {cluster.name,
+          {{"latency_s", time(predict(cluster, program)), time(simulate(cluster, program)),
+            row.number("latency_us") * kMicrosecond}}};
 }
 
-std::vector<RowMetric> evaluate(const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine) {
   return row.text("op").starts_with("transformer_layer_") ? evaluate_layer(row, machine)
                                                           : evaluate_operator(row, machine);
 }

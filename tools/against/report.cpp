@@ -26,7 +26,7 @@ struct MetricErrors {
 std::vector<std::string> metric_names(const std::vector<RowOutcome>& outcomes) {
   std::vector<std::string> names;
   for (const RowOutcome& outcome : outcomes) {
-    for (const RowMetric& metric : outcome.metrics) {
+    for (const RowMetric& metric : outcome.answer.metrics) {
       if (std::find(names.begin(), names.end(), metric.name) == names.end()) names.push_back(metric.name);
     }
   }
@@ -36,7 +36,7 @@ std::vector<std::string> metric_names(const std::vector<RowOutcome>& outcomes) {
 MetricErrors errors_of(const std::vector<const RowOutcome*>& outcomes, const std::string& name) {
   std::vector<double> predicted, simulated, reference;
   for (const RowOutcome* outcome : outcomes) {
-    for (const RowMetric& metric : outcome->metrics) {
+    for (const RowMetric& metric : outcome->answer.metrics) {
       if (metric.name != name) continue;
       predicted.push_back(metric.predicted);
       simulated.push_back(metric.simulated);
@@ -55,7 +55,7 @@ std::vector<const RowOutcome*> pointers(const std::vector<RowOutcome>& outcomes)
 std::map<std::string, std::size_t> failures_by_reason(const std::vector<RowOutcome>& outcomes) {
   std::map<std::string, std::size_t> counts;
   for (const RowOutcome& outcome : outcomes) {
-    if (outcome.metrics.empty()) ++counts[outcome.reason];
+    if (outcome.answer.metrics.empty()) ++counts[outcome.reason];
   }
   return counts;
 }
@@ -97,7 +97,7 @@ Json against_json(const std::vector<RowOutcome>& outcomes) {
   const auto all = pointers(outcomes);
   const auto names = metric_names(outcomes);
   std::size_t failed = 0;
-  for (const RowOutcome& outcome : outcomes) failed += outcome.metrics.empty() ? 1 : 0;
+  for (const RowOutcome& outcome : outcomes) failed += outcome.answer.metrics.empty() ? 1 : 0;
   const MetricErrors main = errors_of(all, names.empty() ? "" : names.front());
   Json json{{"rows", outcomes.size()},
             {"failed", failed},
@@ -129,7 +129,8 @@ std::string against_text(const CsvTable& table, const ReferenceKind& kind, const
   if (groups.size() > 1 && !names.empty()) {
     TextTable by_group = error_table(fmt::format("{} by {}", names.front(), fmt::join(kind.group_by, ", ")));
     for (const auto& [group, members] : groups) {
-      const auto lost = std::count_if(members.begin(), members.end(), [](auto* row) { return row->metrics.empty(); });
+      const auto lost =
+          std::count_if(members.begin(), members.end(), [](auto* row) { return row->answer.metrics.empty(); });
       by_group.add(table_row(group, errors_of(members, names.front()), static_cast<std::size_t>(lost)));
     }
     text += "\n" + by_group.text();
@@ -141,7 +142,7 @@ std::string failures_text(const CsvTable& table, const std::vector<RowOutcome>& 
   std::string text;
   for (const auto& [reason, count] : failures_by_reason(outcomes)) {
     const auto example = std::find_if(outcomes.begin(), outcomes.end(), [&, &why = reason](const RowOutcome& row) {
-      return row.metrics.empty() && row.reason == why;
+      return row.answer.metrics.empty() && row.reason == why;
     });
     text += fmt::format("  {:5}  {}\n         first: line {}: {}\n", count, reason,
                         table.rows[example->row].front().line, example->failure);
@@ -156,13 +157,13 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
   for (const std::string& name : names) {
     text += fmt::format("{0}_predicted,{0}_simulated,{0}_reference,{0}_error_predicted,{0}_error_simulated,", name);
   }
-  text += "failure\n";
+  text += "machine,failure\n";
   for (const RowOutcome& outcome : outcomes) {
     for (const CsvField& field : table.rows[outcome.row]) text += csv_quoted(field.text) + ",";
     for (const std::string& name : names) {
-      const auto metric = std::find_if(outcome.metrics.begin(), outcome.metrics.end(),
+      const auto metric = std::find_if(outcome.answer.metrics.begin(), outcome.answer.metrics.end(),
                                        [&](const RowMetric& candidate) { return candidate.name == name; });
-      if (metric == outcome.metrics.end()) {
+      if (metric == outcome.answer.metrics.end()) {
         text += ",,,,,";
         continue;
       }
@@ -170,7 +171,7 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
                           metric->reference, relative_error(metric->predicted, metric->reference),
                           relative_error(metric->simulated, metric->reference));
     }
-    text += csv_quoted(outcome.failure) + "\n";
+    text += csv_quoted(outcome.answer.machine) + "," + csv_quoted(outcome.failure) + "\n";
   }
   return text;
 }

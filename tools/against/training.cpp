@@ -164,10 +164,10 @@ double reference_seconds(const CsvRow& row, const Plan& plan) {
   return tokens / (row.number("tokens_per_s_per_accel") * static_cast<double>(plan.devices()));
 }
 
-std::vector<RowMetric> evaluate(const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine) {
   const Plan plan = plan_of(row);
   const TransformerModel model = model_of(row, plan);
-  Cluster cluster = cluster_of_row(row.text("hardware"), row.text("network"), plan.devices(), machine);
+  Cluster cluster = cluster_of_row(row.text("hardware"), row.text("network"), machine);
   if (cluster.devices() != plan.devices()) cluster = cluster.resized(plan.devices());
   if (!cluster.chip.supports(plan.dtype)) {
     throw RowFailure("data type not supported by the chip",
@@ -185,7 +185,7 @@ std::vector<RowMetric> evaluate(const CsvRow& row, const MachineOverride& machin
     metrics.push_back(
         {"tokens_per_second", tokens / predicted, tokens / simulated, *rate * static_cast<double>(plan.devices())});
   }
-  return metrics;
+  return {cluster.name, std::move(metrics)};
 }
 
 }  // namespace

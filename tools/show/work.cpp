@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "arch/support/error.h"
 #include "arch/support/units.h"
 #include "tools/answer_json.h"
 #include "tools/scenario.h"
@@ -96,7 +98,9 @@ Shown show_model(const TransformerModel& model, const Plan& plan) {
   return {text, text_of(json)};
 }
 
-Shown show_plan(const Plan& plan) {
+namespace {
+
+Shown plan_view(const Plan& plan) {
   const std::int64_t microbatches = plan.microbatches();
   const double bubble = bubble_fraction(plan.schedule, plan.pp, microbatches, plan.virtual_stages);
   std::string text = fmt::format("plan for {} devices\n\n{}\n\n", plan.devices(), plan_summary(plan));
@@ -121,6 +125,16 @@ Shown show_plan(const Plan& plan) {
                   {"ideal_bubble", bubble},
                   {"plan", to_json(plan)}};
   return {text, text_of(json)};
+}
+
+}  // namespace
+
+Shown show_plan(const Plan& plan) {
+  try {
+    return plan_view(plan);
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(std::string("the plan cannot run: ") + error.what());
+  }
 }
 
 }  // namespace tandem

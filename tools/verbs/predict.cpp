@@ -33,7 +33,7 @@ Verb predict_verb() {
           "--cluster C --model M [--plan P] [options]",
           "Computes one training iteration in closed form: time, tokens/s, MFU, time by cause, stages, memory of each\n"
           "stage's devices, layers and the slowest operators.\n",
-          "  tandem predict --cluster tpu-v4-pod --model llama-2-7b --devices 64 --tp 4 --gbs 128\n"
+          "  tandem predict --cluster tpu-v4-pod --model llama2-7b --devices 64 --tp 4 --gbs 128\n"
           "  tandem predict --cluster C.yaml --model M.json --plan P.yaml --json\n"
           "  tandem predict --cluster dgx-a100 --model gpt3-175b --devices 1024 \\\n"
           "      --tensor-model-parallel-size 8 --pipeline-model-parallel-size 16 --global-batch-size 1536\n"

@@ -7,6 +7,7 @@
 #include "tools/command_line.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
+#include "tools/report/report.h"
 #include "tools/show/show.h"
 
 namespace tandem {
@@ -73,6 +74,7 @@ ExitCode run(const Arguments& arguments, const Session& session) {
   };
   Simulator simulator(session.command_line);
   const SearchResult result = search_architecture(config, simulator, options);
+  if (!result.ranking.empty()) write_report(options.directory);
   const Shown shown = show_run(options.directory);
   print(session.json ? result.json : shown.text);
   return code_of(result.status);

@@ -69,7 +69,7 @@ Verb show_verb() {
       "Shipped configs can be named without a path.\n",
       "  tandem show a100-80gb\n"
       "  tandem show tpu-v4-pod --devices 64\n"
-      "  tandem show llama-2-7b --tp 4 --pp 2 --recompute full\n"
+      "  tandem show llama2-7b --tp 4 --pp 2 --recompute full\n"
       "  tandem show runs/llama2\n"
       "  tandem show runs/llama2/trace.h5 --json\n",
       {{"Machine", {{"devices", 0, "N", "cluster: with this many chips", false, {}}}}, plan_flags()},

@@ -44,7 +44,7 @@ Verb simulate_verb() {
           "--cluster C --model M [--plan P] [--trace FILE] [options]",
           "Simulates one training iteration: contention for HBM, NoC and links, fill and drain, pipeline bubbles.\n"
           "Ctrl-C closes the trace, which is then readable and marked incomplete.\n",
-          "  tandem simulate --cluster tpu-v4-pod --model llama-2-7b --devices 64 --tp 4 --gbs 128\n"
+          "  tandem simulate --cluster tpu-v4-pod --model llama2-7b --devices 64 --tp 4 --gbs 128\n"
           "  tandem simulate --cluster C.yaml --model M.json --plan P.yaml --trace t.h5 --detail tile\n"
           "  tandem simulate --cluster C.yaml --model M.json --plan P.yaml --ideal hbm,links\n",
           {machine_flags(), workload_flags(), plan_flags(), simulation_flags()},
