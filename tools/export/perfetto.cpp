@@ -139,7 +139,8 @@ class PerfettoWriter {
     if (span.bytes > 0) args += fmt::format("\"bytes\":{}", span.bytes);
     if (span.microbatch >= 0) args += fmt::format("{}\"microbatch\":{}", args.empty() ? "" : ",", span.microbatch);
     write_event(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":{},"args":{{{}}}}})",
-                            row->pid, row->tid, microseconds(span.start_ps), microseconds(span.end_ps - span.start_ps),
+                            slice_pid == 0 ? row->pid : slice_pid, row->tid, microseconds(span.start_ps),
+                            microseconds(span.end_ps - span.start_ps),
                             quoted(named ? operators[static_cast<std::size_t>(span.operation)] : kind), quoted(kind),
                             args));
     ++result_.written;
