@@ -197,7 +197,7 @@ double CsvRow::number(std::string_view column) const {
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
     throw ConfigError(
         {Diagnostic{table_->file, found->line, found->column, std::string(column),
-                    fmt::format("'{}' is no number", text.substr(0, 40)), "a finite decimal number", ""}});
+                    fmt::format("{} is no number", in_quotes(text)), "a finite decimal number", ""}});
   }
   return value;
 }
@@ -207,7 +207,7 @@ std::int64_t CsvRow::integer(std::string_view column) const {
   if (value != std::floor(value) || std::abs(value) > 9.0e15) {
     const CsvField* found = field(column);
     throw ConfigError({Diagnostic{table_->file, found->line, found->column, std::string(column),
-                                  fmt::format("'{}' is no whole number", trimmed(found->text)), "", ""}});
+                                  fmt::format("{} is no whole number", in_quotes(trimmed(found->text))), "", ""}});
   }
   return static_cast<std::int64_t>(value);
 }
