@@ -23,19 +23,6 @@ std::size_t outermost_level(const Cluster& cluster, const std::vector<std::int64
 
 }  // namespace
 
-Cause cause_of(Axis axis) {
-  switch (axis) {
-    case Axis::tensor:
-    case Axis::context:
-    case Axis::expert: return Cause::tensor_communication;
-    case Axis::pipeline: return Cause::pipeline_communication;
-    case Axis::data:
-    case Axis::expert_data:
-    case Axis::embedding: break;
-  }
-  return Cause::data_communication;
-}
-
 std::vector<std::vector<std::int64_t>> Communication::groups_at_once(Axis axis, std::int64_t stage) const {
   const std::vector<std::int64_t> first = group(plan_, axis, {0, 0, 0, stage});
   std::vector<std::vector<std::int64_t>> groups{first};

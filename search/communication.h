@@ -39,7 +39,4 @@ class Communication {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Picoseconds> sends_;
 };
 
-/// What time in a collective along an axis counts as.
-Cause cause_of(Axis axis);
-
 }  // namespace tandem

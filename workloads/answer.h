@@ -14,6 +14,7 @@
 #include "arch/support/quantity.h"
 #include "workloads/memory.h"
 #include "workloads/operator.h"
+#include "workloads/plan.h"
 
 namespace tandem {
 
@@ -56,6 +57,11 @@ struct EnumNames<Cause> {
                                                          {Cause::bubble, "bubble"},
                                                          {Cause::software, "software"}});
 };
+
+/// What time in a collective counts as: along the tensor, context and expert axes (activations inside layers) tensor
+/// communication, along the pipeline pipeline communication, along the others (parameters and gradients) data
+/// communication.
+Cause cause_of(Axis axis);
 
 /// Parts of a time; they add up to it exactly.
 struct TimeByCause {

@@ -107,7 +107,7 @@ CollectiveCost CollectiveCosts::cost(std::int64_t device, Axis axis, const Colle
   const bool alone = one_flow_[static_cast<std::size_t>(seat.group)];
   CollectiveCost cost{.play = alone ? CollectivePlay::alone : CollectivePlay::contended, .alone = {}};
   // Layers are reported at their time alone; gradients are not part of a layer.
-  if (alone || communication_cause(axis) == Cause::tensor_communication)
+  if (alone || cause_of(axis) == Cause::tensor_communication)
     cost.alone = isolated_.time(plans_, seat.group, collective);
   return cost;
 }

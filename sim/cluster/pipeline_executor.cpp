@@ -303,7 +303,7 @@ void PipelineExecutor::account_collective(Axis axis) {
   const Picoseconds software = std::min(outcome_.software, now - met);
   stats_.by_cause[Cause::bubble] += met - since_;
   stats_.by_cause[Cause::software] += software;
-  stats_.by_cause[communication_cause(axis)] += now - met - software;
+  stats_.by_cause[cause_of(axis)] += now - met - software;
   stats_.busy += now - met;
 }
 

@@ -81,24 +81,11 @@ Timeline backward_timeline(const Program& program, const StageProgram& stage, co
 
 }  // namespace
 
-Cause communication_cause(Axis axis) {
-  switch (axis) {
-    case Axis::tensor:
-    case Axis::context:
-    case Axis::expert: return Cause::tensor_communication;
-    case Axis::pipeline: return Cause::pipeline_communication;
-    case Axis::data:
-    case Axis::expert_data:
-    case Axis::embedding: break;
-  }
-  return Cause::data_communication;
-}
-
 TimeByCause causes_of(Axis axis, const CollectiveTime& alone) {
   TimeByCause causes;
   const Picoseconds software = std::min(alone.software, alone.time);
   causes[Cause::software] = software;
-  causes[communication_cause(axis)] = alone.time - software;
+  causes[cause_of(axis)] = alone.time - software;
   return causes;
 }
 

@@ -55,10 +55,6 @@ struct StepCosts {
   enum class Record { nothing, slices } record = Record::nothing;
 };
 
-/// What waiting for a collective counts as: along the tensor, context and expert axes (activations inside layers)
-/// tensor communication, along the others (parameters and gradients) data communication.
-Cause communication_cause(Axis axis);
-
 /// Causes of a collective that ran alone.
 TimeByCause causes_of(Axis axis, const CollectiveTime& alone);
 
