@@ -92,10 +92,10 @@ void write_report(const std::filesystem::path& run_directory) {
                   cause_chart(listed).element());
   body += section("Area against throughput", "Every candidate; lines join those that no other one beats in both.",
                   pareto.element());
-  if (std::filesystem::exists(run_directory / "trace.h5")) {
+  if (std::filesystem::exists(run_directory / "best" / "trace.h5")) {
     body += section("One iteration of the best plan",
-                    "From trace.h5; the whole of it opens in ui.perfetto.dev after tandem export.",
-                    timeline_chart(TraceFile(run_directory / "trace.h5")).element());
+                    "From best/trace.h5; the whole of it opens in ui.perfetto.dev after tandem export.",
+                    timeline_chart(TraceFile(run_directory / "best" / "trace.h5")).element());
   }
   const std::string title = fmt::format("tandem: {} on {} chips", result.at("model").get<std::string>(),
                                         result.at("devices").get<std::int64_t>());

@@ -71,7 +71,7 @@ Verb show_verb() {
       "  tandem show tpu-v4-pod --devices 64\n"
       "  tandem show llama2-7b --tp 4 --pp 2 --recompute full\n"
       "  tandem show runs/llama2\n"
-      "  tandem show runs/llama2/trace.h5 --json\n",
+      "  tandem show runs/llama2/best/trace.h5 --json\n",
       {{"Machine", {{"devices", 0, "N", "cluster: with this many chips", false, {}}}}, plan_flags()},
       1,
       run};
