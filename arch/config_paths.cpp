@@ -19,7 +19,8 @@ std::vector<std::string> shipped_names(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+    const fs::path extension = entry.path().extension();
+    if (extension == ".yaml" || extension == ".json") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -44,8 +45,10 @@ fs::path find_config(std::string_view kind, const std::string& name_or_path) {
   const fs::path folder = config_directory() / kind;
   const bool is_bare = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
   if (is_bare) {
-    const fs::path shipped = folder / (name_or_path + ".yaml");
-    if (fs::is_regular_file(shipped, failed)) return shipped;
+    for (const char* extension : {".yaml", ".json"}) {
+      const fs::path shipped = folder / (name_or_path + extension);
+      if (fs::is_regular_file(shipped, failed)) return shipped;
+    }
   }
   const std::vector<std::string> names = shipped_names(folder);
   throw ConfigError(

@@ -137,20 +137,7 @@ KnownFile recognise(const std::string& name_or_path) {
 fs::path find_model(const std::string& name_or_path) {
   std::error_code ignored;
   if (fs::is_directory(name_or_path, ignored)) return fs::path(name_or_path) / "config.json";
-  if (fs::exists(name_or_path, ignored)) return name_or_path;
-  const fs::path folder = config_directory() / "model";
-  const bool bare = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
-  const fs::path shipped = folder / (name_or_path + ".json");
-  if (bare && fs::exists(shipped, ignored)) return shipped;
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  throw ConfigError(
-      {Diagnostic{name_or_path, 0, 0, "", "no such model file",
-                  fmt::format("a Hugging Face config.json, its folder, or one of {}", fmt::join(names, ", ")),
-                  nearest_name(name_or_path, names)}});
+  return find_config("model", name_or_path);
 }
 
 }  // namespace tandem
