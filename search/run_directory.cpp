@@ -31,7 +31,9 @@ constexpr std::array kFiles{"journal.jsonl",
                             "best/cluster.yaml",
                             "best/model.json",
                             "best/plan.yaml",
-                            "best/trace.h5"};
+                            "best/trace.h5",
+                            "report.html",
+                            "report.svg"};
 
 void write_file(const fs::path& path, std::string_view text) {
   fs::create_directories(path.parent_path());

@@ -55,8 +55,10 @@ std::optional<T> load_named(ConfigFile& file, const ConfigSection& section, std:
   try {
     path = locate(file, kind, *name);
   } catch (const ConfigError& error) {
-    section.complain(key, error.diagnostics().empty() ? error.what() : error.diagnostics().front().problem,
-                     fmt::format("a {} file or the name of a shipped one", kind));
+    const Diagnostic& found = error.diagnostics().front();
+    section.complain(
+        key, fmt::format("{}: {}", *name, found.problem),
+        found.suggestion.empty() ? found.expected : fmt::format("{} (perhaps {})", found.expected, found.suggestion));
     return std::nullopt;
   }
   return complaints.gather<std::optional<T>>(std::nullopt, [&] { return std::optional<T>(load(path)); });
