@@ -23,19 +23,20 @@ class TimelineStore {
 
   [[nodiscard]] StepCosts costs(std::int64_t device) {
     return {.slices = slices_,
-            .collective = [this, device](
-                              Axis axis,
-                              const Collective& collective) { return collectives_.cost(device, axis, collective); },
+            .collective = [this, device](Axis axis, const Collective& collective,
+                                         Phase phase) { return collectives_.cost(device, axis, collective, phase); },
             .record = record_};
   }
   const StageTimelines& get(std::int64_t device, std::size_t stage) {
     std::vector<std::int64_t> key{static_cast<std::int64_t>(stage)};
     const std::int64_t position = static_cast<std::int64_t>(stage) % program_.plan.pp;
     for (std::size_t a = 0; a < kAxes; ++a) {
-      for (const Collective& collective : collectives_of(program_, position, static_cast<Axis>(a))) {
-        const CollectiveCost cost = collectives_.cost(device, static_cast<Axis>(a), collective);
-        key.insert(key.end(),
-                   {static_cast<std::int64_t>(cost.play), cost.alone.time.count(), cost.alone.software.count()});
+      for (const Phase phase : {Phase::layers, Phase::after}) {
+        for (const Collective& collective : collectives_of(program_, position, static_cast<Axis>(a), phase)) {
+          const CollectiveCost cost = collectives_.cost(device, static_cast<Axis>(a), collective, phase);
+          key.insert(key.end(),
+                     {static_cast<std::int64_t>(cost.play), cost.alone.time.count(), cost.alone.software.count()});
+        }
       }
     }
     const auto found = known_.find(key);
@@ -130,22 +131,53 @@ std::vector<LinkUse> link_use(const Network& network, const Wiring& wiring, Pico
 }
 
 /// Collectives that were played as one flow moved bytes too.
-void account_flows(const Program& program, const Executors& executors, CollectiveCosts& costs, Network& network) {
+void account_flow(CollectivePlans& plans, std::int32_t group, const Collective& collective, std::int64_t times,
+                  Network& network) {
+  const auto& devices = plans.groups()[static_cast<std::size_t>(group)].devices;
+  for (const CollectivePlan::PlannedSend& send : plans.get(group, collective).sends) {
+    network.account(devices[static_cast<std::size_t>(send.from)], devices[static_cast<std::size_t>(send.to)],
+                    send.bytes, times);
+  }
+}
+
+void account_flows(const Program& program, const Executors& executors, const CollectiveEngine& collectives,
+                   CollectiveCosts& costs, Network& network) {
+  for (const CollectiveEngine::FlowCount& flow : collectives.flows()) {
+    account_flow(costs.plans(), flow.group, flow.collective, flow.times, network);
+  }
   for (const auto& executor : executors) {
     const std::int64_t device = executor->spec().devices.front();
-    const Seat seat = costs.communicators().seat(device, Axis::tensor);
-    if (seat.group < 0) continue;
     const std::int64_t position = coordinates(program.plan, device).pp;
-    const auto& devices = costs.plans().groups()[static_cast<std::size_t>(seat.group)].devices;
-    for (const Collective& collective : collectives_of(program, position, Axis::tensor)) {
-      if (costs.cost(device, Axis::tensor, collective).play != CollectivePlay::alone) continue;
-      const std::int64_t calls = calls_per_iteration(program, position, Axis::tensor, collective);
-      for (const CollectivePlan::PlannedSend& send : costs.plans().get(seat.group, collective).sends) {
-        network.account(devices[static_cast<std::size_t>(send.from)], devices[static_cast<std::size_t>(send.to)],
-                        send.bytes, calls);
+    for (const Phase phase : {Phase::layers, Phase::after}) {
+      for (const Collective& collective : collectives_of(program, position, Axis::tensor, phase)) {
+        if (costs.cost(device, Axis::tensor, collective, phase).play != CollectivePlay::alone) continue;
+        account_flow(costs.plans(), costs.communicators().seat(device, Axis::tensor).group, collective,
+                     calls_per_iteration(program, position, Axis::tensor, collective, phase), network);
       }
     }
   }
+}
+
+/// Whether no chunk crossed the links of a group's flows before its last backward had ended.
+bool gradients_kept_away(const Program& program, const Executors& executors, CollectiveCosts& costs,
+                         const Network& network, Wiring& wiring) {
+  for (const auto& executor : executors) {
+    const std::int64_t device = executor->spec().devices.front();
+    const Seat seat = costs.communicators().seat(device, Axis::tensor);
+    if (seat.group < 0 || !costs.to_be_checked()[static_cast<std::size_t>(seat.group)]) continue;
+    const auto& devices = costs.plans().groups()[static_cast<std::size_t>(seat.group)].devices;
+    const std::int64_t position = coordinates(program.plan, device).pp;
+    for (const Collective& collective : collectives_of(program, position, Axis::tensor, Phase::layers)) {
+      for (const auto& [from, to] : costs.plans().get(seat.group, collective).pairs()) {
+        for (const LinkId link :
+             wiring.route(devices[static_cast<std::size_t>(from)], devices[static_cast<std::size_t>(to)])) {
+          const Picoseconds first = network.links()[static_cast<std::size_t>(link)]->stats().first_start;
+          if (first < executor->stats().layers_end) return false;
+        }
+      }
+    }
+  }
+  return true;
 }
 
 void start_simulation() {
@@ -173,6 +205,93 @@ void layer_times(const Program& program, TimelineStore& timelines, ClusterRun& r
   }
 }
 
+/// One simulation of the iteration.
+struct Attempt {
+  ClusterRun run;
+  bool sound = true;  ///< what it took for granted of the links turned out to be so
+  bool traced = true;
+};
+
+/// What is taken for granted is known to hold only at the end, so such a run leaves no trace at first.
+enum class Tracing { when_certain, always };
+
+struct Inputs {
+  const Cluster& cluster;
+  const Program& program;
+  std::span<const SliceAnswer> slices;
+  const SimulationOptions& options;
+  StepCosts::Record record;
+  const ClusterUnits& units;
+};
+
+std::vector<ExecutorSpec> executor_specs(const Inputs& in, TimelineStore& timelines) {
+  const Plan& plan = in.program.plan;
+  std::vector<ExecutorSpec> specs;
+  for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
+    for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
+      for (std::int64_t cp = 0; cp < plan.cp; ++cp) {
+        specs.push_back(executor_spec(in.cluster, in.program, {.cp = cp, .dp = dp, .pp = pp}, timelines, in.units));
+      }
+    }
+  }
+  return specs;
+}
+
+void collect_stages(const Plan& plan, const Executors& executors, ClusterRun& run) {
+  run.stages.resize(static_cast<std::size_t>(plan.pp));
+  const auto replicas = static_cast<std::size_t>(plan.dp * plan.cp);
+  for (std::size_t i = 0; i < executors.size(); ++i) {
+    StageUse& stage = run.stages[i / replicas];
+    const PipelineExecutor::Stats& stats = executors[i]->stats();
+    if (i % replicas == 0) stage.first = stats;
+    stage.last_end = std::max(stage.last_end, stats.end);
+    run.time = std::max(run.time, stats.end);
+  }
+}
+
+Attempt attempt(const Inputs& in, OneFlow one_flow, TraceSink* sink, Tracing tracing) {
+  Wiring wiring(in.cluster);
+  CollectiveCosts costs(in.cluster, in.program, wiring, in.options.ideal.links ? LinkModel::ideal : LinkModel::real,
+                        one_flow);
+  TimelineStore timelines(in.program, in.slices, in.record, costs);
+  Attempt attempt;
+  const std::vector<bool>& granted = costs.to_be_checked();
+  if (sink != nullptr && tracing == Tracing::when_certain &&
+      std::find(granted.begin(), granted.end(), true) != granted.end()) {
+    sink = nullptr;
+    attempt.traced = false;
+  }
+  layer_times(in.program, timelines, attempt.run);
+  std::vector<ExecutorSpec> specs = executor_specs(in, timelines);
+  std::int64_t tasks = 0;
+  for (const ExecutorSpec& spec : specs) tasks += static_cast<std::int64_t>(spec.tasks.size());
+  RunControl control(in.options, tasks);
+  ClusterCounters counters{.sink = sink, .working = in.units.working, .messages = in.units.messages};
+  const SimulationContext context;
+  Network network("network", wiring, costs.network());
+  CollectiveEngine collectives(
+      "collectives", in.cluster.overhead, network, costs.plans(),
+      [&costs](std::int32_t group, const Collective& collective) { return costs.flow_time(group, collective); });
+  Executors executors;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    executors.push_back(std::make_unique<PipelineExecutor>(("executor" + std::to_string(i)).c_str(),
+                                                           std::move(specs[i]), network, collectives,
+                                                           costs.communicators(), control, counters));
+  }
+  bind_neighbours(in.program.plan, executors);
+  start_simulation();
+  control.rethrow();
+  require_finished(executors, collectives);
+  attempt.sound = gradients_kept_away(in.program, executors, costs, network, wiring);
+  collect_stages(in.program.plan, executors, attempt.run);
+  attempt.run.messages = network.messages();
+  attempt.run.collectives = collectives.collectives();
+  account_flows(in.program, executors, collectives, costs, network);
+  attempt.run.links = link_use(network, wiring, attempt.run.time);
+  attempt.run.assumptions = costs.assumptions();
+  return attempt;
+}
+
 }  // namespace
 
 ClusterUnits announce_cluster(TraceSink& sink, const Program& program) {
@@ -198,54 +317,13 @@ ClusterUnits announce_cluster(TraceSink& sink, const Program& program) {
 ClusterRun run_cluster(const Cluster& cluster, const Program& program, std::span<const SliceAnswer> slices,
                        const SimulationOptions& options, const ClusterOptions& cluster_options, TraceSink* sink,
                        const ClusterUnits& units) {
-  const Plan& plan = program.plan;
-  Wiring wiring(cluster);
-  CollectiveCosts costs(cluster, program, wiring, options.ideal.links ? LinkModel::ideal : LinkModel::real,
-                        cluster_options.aggregation == Aggregation::nothing ? CollectiveCosts::Exclusive::keep_steps
-                                                                            : CollectiveCosts::Exclusive::one_flow);
-  TimelineStore timelines(program, slices, cluster_options.record, costs);
-  ClusterRun run;
-  layer_times(program, timelines, run);
-  std::vector<ExecutorSpec> specs;
-  std::int64_t tasks = 0;
-  for (std::int64_t pp = 0; pp < plan.pp; ++pp) {
-    for (std::int64_t dp = 0; dp < plan.dp; ++dp) {
-      for (std::int64_t cp = 0; cp < plan.cp; ++cp) {
-        specs.push_back(executor_spec(cluster, program, {.cp = cp, .dp = dp, .pp = pp}, timelines, units));
-        tasks += static_cast<std::int64_t>(specs.back().tasks.size());
-      }
-    }
+  const Inputs in{cluster, program, slices, options, cluster_options.record, units};
+  if (cluster_options.aggregation == Aggregation::nothing) {
+    return attempt(in, OneFlow::none, sink, Tracing::always).run;
   }
-  RunControl control(options, tasks);
-  ClusterCounters counters{.sink = sink, .working = units.working, .messages = units.messages};
-  const SimulationContext context;
-  Network network("network", wiring, costs.network());
-  CollectiveEngine collectives("collectives", cluster.overhead, network, costs.plans());
-  Executors executors;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    executors.push_back(std::make_unique<PipelineExecutor>(("executor" + std::to_string(i)).c_str(),
-                                                           std::move(specs[i]), network, collectives,
-                                                           costs.communicators(), control, counters));
-  }
-  bind_neighbours(plan, executors);
-  start_simulation();
-  control.rethrow();
-  require_finished(executors, collectives);
-
-  run.stages.resize(static_cast<std::size_t>(plan.pp));
-  for (std::size_t i = 0; i < executors.size(); ++i) {
-    StageUse& stage = run.stages[i / static_cast<std::size_t>(plan.dp * plan.cp)];
-    const PipelineExecutor::Stats& stats = executors[i]->stats();
-    if (i % static_cast<std::size_t>(plan.dp * plan.cp) == 0) stage.first = stats;
-    stage.last_end = std::max(stage.last_end, stats.end);
-    run.time = std::max(run.time, stats.end);
-  }
-  run.messages = network.messages();
-  run.collectives = collectives.collectives();
-  account_flows(program, executors, costs, network);
-  run.links = link_use(network, wiring, run.time);
-  run.assumptions = costs.assumptions();
-  return run;
+  Attempt first = attempt(in, OneFlow::own_links_while_layers, sink, Tracing::when_certain);
+  if (first.sound && first.traced) return std::move(first.run);
+  return attempt(in, first.sound ? OneFlow::own_links_while_layers : OneFlow::own_links, sink, Tracing::always).run;
 }
 
 }  // namespace tandem

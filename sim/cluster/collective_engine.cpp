@@ -22,13 +22,18 @@ constexpr int kSendBits = 32;
 }  // namespace
 
 CollectiveEngine::CollectiveEngine(sc_core::sc_module_name name, const CommunicationOverhead& overhead,
-                                   Network& network, CollectivePlans& plans)
+                                   Network& network, CollectivePlans& plans, FlowTimes flow_times)
     : sc_module(name),
       network_(network),
       plans_(plans),
       collective_overhead_(to_picoseconds(overhead.collective)),
       step_overhead_(to_picoseconds(overhead.step)),
-      states_(plans.groups().size()) {
+      states_(plans.groups().size()),
+      flow_times_(std::move(flow_times)) {
+  SC_HAS_PROCESS(CollectiveEngine);
+  SC_METHOD(end_flows);
+  sensitive << flow_ends_.event();
+  dont_initialize();
   for (std::size_t i = 0; i < states_.size(); ++i) states_[i].calls.assign(groups()[i].devices.size(), 0);
 }
 
@@ -43,6 +48,12 @@ void CollectiveEngine::join(std::int32_t group, std::int32_t member, const Colle
   self.token = token;
   ++run.joined;
   run.last_join = simulated_now();
+  if (run.flow) {
+    if (run.joined == static_cast<std::int64_t>(run.members.size())) {
+      flow_ends_.push(run.last_join + run.flow->time, {group, number});
+    }
+    return;
+  }
   begin_step(group, number, member, simulated_now() + collective_overhead_);
   advance(group, number, member);
 }
@@ -56,6 +67,8 @@ CollectiveEngine::Run& CollectiveEngine::run_of(std::int32_t group, std::int64_t
     run.plan = &plans_.get(group, collective);
     run.members.resize(state.calls.size());
     run.received.assign(run.plan->receives.size(), 0);
+    if (flow_times_) run.flow = flow_times_(group, collective);
+    if (run.flow) count_flow(group, collective);
     state.runs.push_back(std::move(run));
     ++collectives_;
   }
@@ -114,19 +127,42 @@ void CollectiveEngine::advance(std::int32_t group, std::int64_t number, std::int
     if (receives > 0 ? run.received[slot] < receives : self.sends_under_way > 0) return;
     begin_step(group, number, member, simulated_now());
   }
+  finish(group, number, member);
+}
+
+void CollectiveEngine::finish(std::int32_t group, std::int64_t number, std::int32_t member) {
+  GroupState& state = states_[static_cast<std::size_t>(group)];
+  Run& run = state.runs[static_cast<std::size_t>(number - state.first_run)];
+  Member& self = run.members[static_cast<std::size_t>(member)];
   self.done = true;
   ++run.done;
-  const CollectiveOutcome outcome{.group = group,
-                                  .member = member,
-                                  .token = self.token,
-                                  .last_join = run.last_join,
-                                  .software = collective_overhead_ + self.overheads * step_overhead_};
+  const Picoseconds software = run.flow ? run.flow->software : collective_overhead_ + self.overheads * step_overhead_;
+  const CollectiveOutcome outcome{
+      .group = group, .member = member, .token = self.token, .last_join = run.last_join, .software = software};
   CollectiveClient& client = *self.client;
   while (!state.runs.empty() && state.runs.front().done == static_cast<std::int64_t>(state.calls.size())) {
     state.runs.pop_front();
     ++state.first_run;
   }
   client.collective_done(outcome);
+}
+
+void CollectiveEngine::end_flows() {
+  flow_ends_.serve_due([this](const FlowEnd& end) {
+    const auto members = static_cast<std::int32_t>(groups()[static_cast<std::size_t>(end.group)].devices.size());
+    for (std::int32_t member = 0; member < members; ++member) finish(end.group, end.number, member);
+  });
+}
+
+void CollectiveEngine::count_flow(std::int32_t group, const Collective& collective) {
+  const auto known = std::find_if(flows_.begin(), flows_.end(), [&](const FlowCount& flow) {
+    return flow.group == group && flow.collective == collective;
+  });
+  if (known == flows_.end()) {
+    flows_.push_back({group, collective, 1});
+  } else {
+    ++known->times;
+  }
 }
 
 void CollectiveEngine::refuse(std::int32_t group, std::int32_t member, const Run& run,

@@ -42,6 +42,12 @@ struct CommunicationGroup {
   std::vector<std::int64_t> devices;
 };
 
+/// What a collective takes when all members begin together and its links are theirs alone.
+struct CollectiveTime {
+  Picoseconds time{};
+  Picoseconds software{};  ///< of it, overheads in software
+};
+
 /// Plans of the collectives that groups call, made once each.
 class CollectivePlans {
  public:

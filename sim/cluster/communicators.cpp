@@ -17,15 +17,25 @@ void collect(const std::vector<Step>& steps, Axis axis, std::vector<Collective>&
   }
 }
 
+std::int64_t count_calls(const std::vector<Step>& steps, Axis axis, const Collective& collective) {
+  return std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
+    const auto* call = std::get_if<CollectiveStep>(&step);
+    return call != nullptr && call->axis == axis && call->collective == collective;
+  });
+}
+
 /// By pipeline position and axis.
 using CallTable = std::vector<std::array<std::vector<Collective>, kAxes>>;
 
-CallTable call_table(const Program& program) {
+CallTable call_table(const Program& program, std::initializer_list<Phase> phases) {
   CallTable table(static_cast<std::size_t>(program.plan.pp));
   for (std::size_t position = 0; position < table.size(); ++position) {
     for (const auto& [axis, name] : EnumNames<Axis>::values) {
-      table[position][static_cast<std::size_t>(axis)] =
-          collectives_of(program, static_cast<std::int64_t>(position), axis);
+      std::vector<Collective>& calls = table[position][static_cast<std::size_t>(axis)];
+      for (const Phase phase : phases) {
+        const auto more = collectives_of(program, static_cast<std::int64_t>(position), axis, phase);
+        calls.insert(calls.end(), more.begin(), more.end());
+      }
     }
   }
   return table;
@@ -87,16 +97,19 @@ Collective bucket_collective(const Plan& plan, Bytes bytes) {
   return {.kind = plan.zero_stage > 0 ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, .bytes = bytes};
 }
 
-std::vector<Collective> collectives_of(const Program& program, std::int64_t device_stage, Axis axis) {
+std::vector<Collective> collectives_of(const Program& program, std::int64_t position, Axis axis, Phase phase) {
   std::vector<Collective> found;
-  for (auto s = static_cast<std::size_t>(device_stage); s < program.stages.size();
+  for (auto s = static_cast<std::size_t>(position); s < program.stages.size();
        s += static_cast<std::size_t>(program.plan.pp)) {
     const StageProgram& stage = program.stages[s];
+    if (phase == Phase::after) {
+      collect(stage.after, axis, found);
+      continue;
+    }
     for (const LayerRun& run : stage.layers) {
       collect(program.layers[static_cast<std::size_t>(run.layer)].forward, axis, found);
       collect(program.layers[static_cast<std::size_t>(run.layer)].backward, axis, found);
     }
-    collect(stage.after, axis, found);
     if (axis != Axis::data) continue;
     for (const Bytes bytes : stage.gradient_buckets) {
       const Collective bucket = bucket_collective(program.plan, bytes);
@@ -106,9 +119,32 @@ std::vector<Collective> collectives_of(const Program& program, std::int64_t devi
   return found;
 }
 
+std::int64_t calls_per_iteration(const Program& program, std::int64_t position, Axis axis, const Collective& collective,
+                                 Phase phase) {
+  std::int64_t calls = 0;
+  const std::int64_t microbatches = program.plan.microbatches();
+  for (auto s = static_cast<std::size_t>(position); s < program.stages.size();
+       s += static_cast<std::size_t>(program.plan.pp)) {
+    const StageProgram& stage = program.stages[s];
+    if (phase == Phase::after) {
+      calls += count_calls(stage.after, axis, collective);
+      continue;
+    }
+    for (const LayerRun& run : stage.layers) {
+      const LayerProgram& layer = program.layers[static_cast<std::size_t>(run.layer)];
+      calls += run.count * microbatches *
+               (count_calls(layer.forward, axis, collective) + count_calls(layer.backward, axis, collective));
+    }
+    if (axis != Axis::data) continue;
+    calls += std::count_if(stage.gradient_buckets.begin(), stage.gradient_buckets.end(),
+                           [&](Bytes bytes) { return bucket_collective(program.plan, bytes) == collective; });
+  }
+  return calls;
+}
+
 Communicators make_communicators(const Program& program) {
   const Plan& plan = program.plan;
-  const CallTable calls = call_table(program);
+  const CallTable calls = call_table(program, {Phase::layers, Phase::after});
   Communicators communicators;
   communicators.seats.resize(static_cast<std::size_t>(plan.devices()));
   std::map<std::pair<Axis, std::int64_t>, std::int32_t> known;
@@ -132,9 +168,9 @@ Communicators make_communicators(const Program& program) {
 }
 
 std::vector<bool> exclusive_groups(const Program& program, const Communicators& communicators, CollectivePlans& plans,
-                                   Wiring& wiring) {
+                                   Wiring& wiring, std::initializer_list<Phase> phases) {
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> pairs(communicators.groups.size());
-  const CallTable calls = call_table(program);
+  const CallTable calls = call_table(program, phases);
   for (std::size_t device = 0; device < communicators.seats.size(); ++device) {
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
       const Seat seat = communicators.seats[device][axis];

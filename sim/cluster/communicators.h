@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,16 @@ struct Communicators {
 /// devices whose stages call a collective there belong to the group (tied embeddings: the first and the last).
 Communicators make_communicators(const Program& program);
 
-/// Distinct collectives that a device of pipeline position `device_stage` calls along `axis`.
-std::vector<Collective> collectives_of(const Program& program, std::int64_t device_stage, Axis axis);
+/// Part of an iteration: forward and backward with the gradient buckets sent meanwhile, or what comes after the last
+/// backward.
+enum class Phase { layers, after };
+
+/// Distinct collectives that a device of pipeline position `position` calls along `axis`.
+std::vector<Collective> collectives_of(const Program& program, std::int64_t position, Axis axis, Phase phase);
+
+/// Times that it calls `collective` in one iteration.
+std::int64_t calls_per_iteration(const Program& program, std::int64_t position, Axis axis, const Collective& collective,
+                                 Phase phase);
 
 /// The exchange of one bucket of gradients while backward still runs: a reduce-scatter where ZeRO shards gradients or
 /// optimizer states, else an all-reduce.
@@ -45,8 +54,9 @@ inline std::int64_t stages_per_device(const Program& program) {
   return static_cast<std::int64_t>(program.stages.size()) / program.plan.pp;
 }
 
-/// For each group, whether no other group and no point-to-point message uses a link of its collectives.
+/// For each group, whether no other group and no point-to-point message uses a link of its collectives in any of
+/// `phases`; only what is called in them counts.
 std::vector<bool> exclusive_groups(const Program& program, const Communicators& communicators, CollectivePlans& plans,
-                                   Wiring& wiring);
+                                   Wiring& wiring, std::initializer_list<Phase> phases);
 
 }  // namespace tandem

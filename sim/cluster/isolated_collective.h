@@ -12,12 +12,6 @@
 
 namespace tandem {
 
-/// What a collective takes when all members begin together and its links are theirs alone.
-struct CollectiveTime {
-  Picoseconds time{};
-  Picoseconds software{};  ///< of it, overheads in software
-};
-
 /// Plays the collective step by step in a simulation of its own, so no SimulationContext may be alive.
 CollectiveTime play_alone(const Cluster& cluster, const Topology& topology, const CommunicationGroup& group,
                           const Collective& collective, const NetworkSpec& network);

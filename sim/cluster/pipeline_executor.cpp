@@ -183,6 +183,7 @@ void PipelineExecutor::end_task() {
   }
   record(task.kind == TaskKind::forward ? EventKind::forward : EventKind::backward, task_start_, task.microbatch,
          Bytes(0));
+  stats_.layers_end = simulated_now();
   record_memory();
   counters_.record(-1, network_);
   control_.task_done();

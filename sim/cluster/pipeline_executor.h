@@ -55,6 +55,7 @@ class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, pri
     TimeByCause by_cause;  ///< adds up to `end`
     Picoseconds busy{};    ///< computing or in a collective
     Picoseconds forward{}, backward{};
+    Picoseconds layers_end{};  ///< of the last backward
     Picoseconds end{};
   };
 

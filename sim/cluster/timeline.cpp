@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
-#include "sim/cluster/communicators.h"
-
 namespace tandem {
 namespace {
 
 class TimelineBuilder {
  public:
-  explicit TimelineBuilder(const StepCosts& costs) : costs_(costs) {}
+  explicit TimelineBuilder(const StepCosts& costs, Phase phase = Phase::layers) : costs_(costs), phase_(phase) {}
 
   void add(const Step& step) {
     if (const auto* compute = std::get_if<ComputeStep>(&step)) {
@@ -20,7 +18,7 @@ class TimelineBuilder {
     }
   }
   void add_bucket(const Collective& collective) {
-    if (costs_.collective(Axis::data, collective).play == CollectivePlay::none) return;
+    if (costs_.collective(Axis::data, collective, phase_).play == CollectivePlay::none) return;
     timeline_.push_back({.kind = SegmentKind::bucket, .axis = Axis::data, .collective = collective});
   }
   Timeline take() { return std::move(timeline_); }
@@ -38,7 +36,7 @@ class TimelineBuilder {
     segment.by_cause += answer.by_cause;
   }
   void add_collective(const CollectiveStep& call) {
-    const CollectiveCost cost = costs_.collective(call.axis, call.collective);
+    const CollectiveCost cost = costs_.collective(call.axis, call.collective, phase_);
     if (cost.play == CollectivePlay::alone) {
       Segment& segment = busy();
       segment.time += cost.alone.time;
@@ -49,6 +47,7 @@ class TimelineBuilder {
   }
 
   const StepCosts& costs_;
+  Phase phase_;
   Timeline timeline_;
 };
 
@@ -99,7 +98,7 @@ StageTimelines stage_timelines(const Program& program, std::size_t stage_index, 
   timelines.forward = forward.take();
   timelines.backward = backward_timeline(program, stage, costs, Buckets::none);
   timelines.last_backward = backward_timeline(program, stage, costs, Buckets::as_they_come);
-  TimelineBuilder after(costs);
+  TimelineBuilder after(costs, Phase::after);
   for (const Step& step : stage.after) after.add(step);
   timelines.after = after.take();
   return timelines;
@@ -112,7 +111,7 @@ TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs) {
       total += costs.slices[static_cast<std::size_t>(compute->slice)].by_cause;
     } else {
       const auto& call = std::get<CollectiveStep>(step);
-      total += causes_of(call.axis, costs.collective(call.axis, call.collective).alone);
+      total += causes_of(call.axis, costs.collective(call.axis, call.collective, Phase::layers).alone);
     }
   }
   return total;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/cluster/communicators.h"
 #include "sim/cluster/isolated_collective.h"
 #include "workloads/answer.h"
 #include "workloads/program.h"
@@ -51,7 +52,7 @@ struct CollectiveCost {
 
 struct StepCosts {
   std::span<const SliceAnswer> slices;
-  std::function<CollectiveCost(Axis, const Collective&)> collective;
+  std::function<CollectiveCost(Axis, const Collective&, Phase)> collective;
   enum class Record { nothing, slices } record = Record::nothing;
 };
 
@@ -60,7 +61,7 @@ TimeByCause causes_of(Axis axis, const CollectiveTime& alone);
 
 StageTimelines stage_timelines(const Program& program, std::size_t stage, const StepCosts& costs);
 
-/// Steps one after another, collectives at their time alone.
+/// Steps of a layer one after another, collectives at their time alone.
 TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs);
 
 }  // namespace tandem

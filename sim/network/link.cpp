@@ -56,6 +56,7 @@ void Link::serve_chunk(const Chunk& chunk) {
   stats_.bytes += Bytes(message.offset(chunk.index + 1) - message.offset(chunk.index));
   stats_.busy += time;
   ++stats_.chunks;
+  stats_.first_start = std::min(stats_.first_start, start);
   forwarder_.served(chunk, start, start + time);
 }
 

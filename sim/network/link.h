@@ -31,6 +31,7 @@ class Link : public sc_core::sc_module {
     Bytes bytes{};
     Picoseconds busy{};  ///< of all lanes together
     std::int64_t chunks = 0;
+    Picoseconds first_start = Picoseconds::max();  ///< of a chunk
   };
 
   Link(sc_core::sc_module_name name, const LinkSpec& spec, ChunkForwarder& forwarder);

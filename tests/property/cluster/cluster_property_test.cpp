@@ -32,15 +32,16 @@ Bytes implied_bytes(const RandomCase& given) {
     for (const Axis axis : {Axis::tensor, Axis::data}) {
       const std::vector<std::int64_t> members = group(plan, axis, at);
       if (members.front() != device || members.size() < 2) continue;
-      for (const Collective& collective : collectives_of(program, at.pp, axis)) {
-        const std::int64_t calls = calls_per_iteration(program, at.pp, axis, collective);
-        for (const auto& step : collective_steps(collective, given.cluster, members)) {
-          for (const Send& send : step) {
-            crossed(members[static_cast<std::size_t>(send.from)], members[static_cast<std::size_t>(send.to)],
-                    send.bytes, calls);
+      for (const Phase phase : {Phase::layers, Phase::after})
+        for (const Collective& collective : collectives_of(program, at.pp, axis, phase)) {
+          const std::int64_t calls = calls_per_iteration(program, at.pp, axis, collective, phase);
+          for (const auto& step : collective_steps(collective, given.cluster, members)) {
+            for (const Send& send : step) {
+              crossed(members[static_cast<std::size_t>(send.from)], members[static_cast<std::size_t>(send.to)],
+                      send.bytes, calls);
+            }
           }
         }
-      }
     }
     for (std::size_t stage = static_cast<std::size_t>(at.pp); stage < program.stages.size();
          stage += static_cast<std::size_t>(plan.pp)) {

@@ -166,6 +166,29 @@ TEST(CollectiveEngine, LateMemberDelaysOnlyWhatNeedsIt) {
   EXPECT_LT(ends.last, 1ms + 3 * (2us + 10ns));
 }
 
+TEST(CollectiveEngine, FlowEndsItsTimeAfterTheLastMemberCame) {
+  const Cluster cluster = eight_ring();
+  CollectivePlans plans(cluster, {{"all", first_ranks(8)}});
+  Wiring wiring(cluster);
+  Ends ends;
+  const SimulationContext context;
+  Network network("network", wiring, {});
+  CollectiveEngine engine("engine", cluster.overhead, network, plans, [](std::int32_t, const Collective&) {
+    return std::optional(CollectiveTime{.time = 50us, .software = 3us});
+  });
+  for (std::int32_t member = 0; member < 7; ++member) engine.join(0, member, kGather, ends, 0);
+  engine.join(0, 7, kGather, ends, 0);
+  for (std::int32_t member = 0; member < 8; ++member) engine.join(0, member, kGather, ends, 0);
+  sc_core::sc_start();
+  ASSERT_EQ(ends.outcomes.size(), 16U);
+  EXPECT_EQ(ends.last, 50us);
+  EXPECT_EQ(ends.outcomes[0].software, 3us);
+  EXPECT_EQ(network.messages(), 0);
+  ASSERT_EQ(engine.flows().size(), 1U);
+  EXPECT_EQ(engine.flows()[0].times, 2);
+  EXPECT_TRUE(engine.unfinished().empty());
+}
+
 TEST(SimulateCollective, BytesBeyond32BitsTakeTheirTime) {
   // SimAI pull request 127: 12,935,233,536 B over 12.5 GB/s links between two.
   const Cluster cluster = make_cluster({make_level(LevelKind::switched, {2}, 12.5e9, 1us)});
