@@ -75,7 +75,10 @@ void read_model(ConfigFile& file, const ConfigSection& root, Complaints& complai
     config.model_text = read_text(path);
     return load_model(path);
   });
-  if (model) config.model = *model;
+  const auto name = root.maybe<std::string>("model_name");
+  if (!model) return;
+  config.model = *model;
+  if (name) config.model.name = *name;
 }
 
 void read_cluster(ConfigFile& file, const ConfigSection& root, Complaints& complaints, SearchConfig& config) {

@@ -78,8 +78,9 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string to_yaml(const SearchConfig& config) {
-  std::string text = fmt::format("name: {}\nmodel: config/model.json\ncluster: config/cluster.yaml\ndevices: {}\n",
-                                 quoted(config.name), config.plans.devices);
+  std::string text = fmt::format("name: {}\nmodel: config/model.json\nmodel_name: {}\n", quoted(config.name),
+                                 quoted(config.model.name));
+  text += fmt::format("cluster: config/cluster.yaml\ndevices: {}\n", config.plans.devices);
   text += training_text(config.plans);
   text += placement_text(config.plans);
   text += architecture_text(config.space);

@@ -95,9 +95,20 @@ json counts_json(const SearchResult& result) {
             {"unproven_stages", result.unproven}}}};
 }
 
+/// What speaks for the winner against the candidates that were not simulated.
+const char* margin_kind(StopReason reason) {
+  switch (reason) {
+    case StopReason::all_simulated: return "proven within the candidates";
+    case StopReason::empirical_margin: return "empirical margin";
+    case StopReason::budget: return "none: an unsimulated candidate could still win";
+    case StopReason::not_run: break;
+  }
+  return "none: nothing was simulated";
+}
+
 json margin_json(const Margin& margin) {
   return {{"stopped_because", name_of(margin.reason)},
-          {"kind", margin.reason == StopReason::all_simulated ? "proven within the candidates" : "empirical margin"},
+          {"kind", margin_kind(margin.reason)},
           {"largest_simulated_over_predicted_throughput", margin.largest_underestimate},
           {"best_unsimulated_could_reach", margin.runner_up}};
 }

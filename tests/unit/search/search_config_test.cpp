@@ -58,6 +58,7 @@ TEST_F(SearchConfigFile, TheResolvedConfigReadsBackAsTheSame) {
   const SearchConfig config = load_search_config(find_config("search", "llama2-7b"));
   RunDirectory run(folder_ / "run", ExistingRun::refuse, config, "none");
   const SearchConfig again = load_search_config(folder_ / "run/config.resolved.yaml");
+  EXPECT_EQ(again.model, config.model);
   EXPECT_EQ(fingerprint(again, "none"), fingerprint(config, "none"));
 }
 
