@@ -21,10 +21,15 @@ void DmaEngine::submit(const DmaTransfer& transfer) { waiting_.push(now(), trans
 void DmaEngine::process() {
   ++stats_.activations;
   if (busy_ && answers_due_ == 0) {
-    if (now() >= sent_.at) send();
+    if (now() >= sent_.at) {
+      send();
+    } else {
+      set_up_done_.notify(to_sc_time(sent_.at - now()));
+    }
     return;
   }
-  if (!busy_ && waiting_.due()) set_up();
+  // What ended in this delta cycle is seen in the next, whichever process the kernel runs first.
+  if (!busy_ && free_delta_ <= sc_core::sc_delta_count() && waiting_.due()) set_up();
 }
 
 void DmaEngine::set_up() {
@@ -85,6 +90,7 @@ void DmaEngine::finish() {
   tracer_.record(current_.access == Access::read ? EventKind::dma_read : EventKind::dma_write, sent_.at, done_.at,
                  current_.arrival.op, current_.bytes);
   busy_ = false;
+  free_delta_ = sc_core::sc_delta_count() + 1;
   current_.client->dma_answered(current_.tag, done_);
   if (!waiting_.empty()) set_up_done_.notify(sc_core::SC_ZERO_TIME);
 }

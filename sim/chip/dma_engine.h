@@ -70,7 +70,8 @@ class DmaEngine : public sc_core::sc_module, public MemoryClient, public BufferC
   TimedQueue<DmaTransfer> waiting_;
   sc_core::sc_event set_up_done_;
   Server issue_;
-  bool busy_ = false;  ///< a transfer is between set-up and answer
+  bool busy_ = false;             ///< a transfer is between set-up and answer
+  std::uint64_t free_delta_ = 0;  ///< first delta cycle in which it may take up another
   DmaTransfer current_;
   Path sent_, admitted_, done_;
   std::vector<MemoryRequest> requests_;

@@ -111,6 +111,60 @@ TEST(ChipProperty, RepeatsToTheBitInAnyConstructionOrder) {
   }
 }
 
+// Operators side by side contend for everything that is shared.
+TEST(ChipProperty, SlicesAddUpAndDoNotDependOnConstructionOrder) {
+  for (std::uint64_t seed = 0; seed < kCases / 2; ++seed) {
+    Random random(seed);
+    const Chip chip = test::random_chip(random);
+    Slice slice;
+    const auto count = static_cast<std::int32_t>(random.in(2, 5));
+    for (std::int32_t i = 0; i < count; ++i) {
+      slice.graph.operators.push_back(random.in(0, 2) == 0 ? test::random_vector(random) : test::random_matmul(random));
+      slice.mappings.push_back(test::random_mapping(random, chip, slice.graph.operators.back()));
+      if (i > 0 && random.flip()) slice.graph.edges.push_back({static_cast<std::int32_t>(random.in(0, i - 1)), i});
+    }
+    const SliceRun run = run_slice(chip, slice);
+    SCOPED_TRACE(seed);
+    EXPECT_EQ(run.slice.by_cause.total(), run.slice.time);
+    for (const OperatorAnswer& answer : run.operators) EXPECT_EQ(answer.by_cause.total(), answer.time);
+    const SimulationContext context;
+    const SimulationOptions options;
+    const ChipTrace trace;
+    sim::ChipModule module("chip0", chip, slice, options, trace, sim::BuildOrder::reverse);
+    sc_core::sc_start();
+    ASSERT_TRUE(module.command_processor().finished());
+    for (std::size_t i = 0; i < run.operators.size(); ++i) {
+      const auto& result = module.command_processor().results()[i];
+      EXPECT_EQ(result.start, run.operators[i].start);
+      EXPECT_EQ(result.by_cause.part, run.operators[i].by_cause.part);
+    }
+  }
+}
+
+// Whole tiles and blocks, so that matmul_traffic's mean tile is every tile.
+TEST(ChipProperty, ReadsTheGlobalBufferOncePerMulticast) {
+  for (std::uint64_t seed = 0; seed < kCases / 4; ++seed) {
+    Random random(seed);
+    Chip chip = test::random_chip(random);
+    chip.noc.multicast = true;
+    chip.tensor.local_buffer = Bytes(1 << 20);
+    chip.glb.capacity = Bytes(1 << 24);
+    Mapping mapping;
+    mapping.tensor_cores = {0, chip.tensor.count};
+    mapping.vector_cores = {0, 1};
+    MatmulMapping& tiling = mapping.matmul;
+    tiling.tile = {random.in(1, 8), random.in(1, 8), random.in(1, 8)};
+    const TileShape tiles{random.in(1, 5), random.in(1, 5), random.in(1, 3)};
+    tiling.block = {tiling.tile.m * tiles.m, tiling.tile.n * tiles.n, tiling.tile.k * tiles.k};
+    const TileShape blocks{random.in(1, 3), random.in(1, 3), random.in(1, 3)};
+    const Operator op = make_matmul(
+        "matmul", {1, tiling.block.m * blocks.m, tiling.block.n * blocks.n, tiling.block.k * blocks.k}, DataType::bf16);
+    const OperatorAnswer answer = simulate_operator(chip, op, mapping);
+    const MatmulTraffic traffic = matmul_traffic(op, tiling, chip.noc, chip.tensor.count);
+    EXPECT_EQ(answer.accesses.global, traffic.core_read + traffic.core_write + answer.hbm_bytes) << "seed " << seed;
+  }
+}
+
 // One core, one DMA engine, one buffer: the order of work is fixed and nothing is contended.
 TEST(ChipProperty, MoreMemoryBandwidthIsNeverSlower) {
   for (std::uint64_t seed = 0; seed < kCases / 4; ++seed) {

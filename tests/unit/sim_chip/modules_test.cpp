@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include "sim/chip/command_processor.h"
 #include "sim/chip/dma_engine.h"
 #include "sim/chip/global_buffer.h"
 #include "sim/chip/hbm_stack.h"
@@ -271,6 +272,20 @@ TEST_F(Modules, VectorCoreOverlapsLoadAndWork) {
   EXPECT_EQ(tiles.ends[1].at, nanoseconds(112));
   EXPECT_EQ(tiles.ends[1].causes[Cause::vector_compute], nanoseconds(100));
   EXPECT_EQ(core.stats().busy, nanoseconds(100));
+}
+
+TEST_F(Modules, CommandProcessorSaysWhoWaitsForWhat) {
+  CommandProcessor::Command large;
+  large.name = "large";
+  large.global_buffer = Bytes(1 << 21);
+  CommandProcessor::Command next;
+  next.name = "next";
+  next.after = {0};
+  CommandProcessor processor("processor", {large, next}, buffer_, {});
+  sc_core::sc_start();
+  EXPECT_FALSE(processor.finished());
+  EXPECT_EQ(processor.unfinished(),
+            "\n  large waits for room in the global buffer\n  next waits for earlier operators");
 }
 
 }  // namespace
