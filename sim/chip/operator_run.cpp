@@ -11,6 +11,7 @@ namespace {
 /// Blocks in flight beyond those that buffers allow; binds only where operands do not pass through the global buffer.
 constexpr std::int64_t kWindow = 6;
 constexpr int kOperatorShift = 52;
+constexpr Bytes kSmallestPiece{4096};
 
 template <typename T>
 std::size_t take_slot(std::vector<T>& items, std::vector<std::size_t>& free, const T& item) {
@@ -132,16 +133,30 @@ void OperatorRun::load(Block& target, std::size_t slot) {
   ++target.loads_left;
   counts_.hbm_read += bytes;
   const Picoseconds wanted = std::max(wanted_.at, last_loaded_.at);
-  const std::size_t tag =
-      take_slot(loads_, free_loads_, {target.plan.ordinal, now(), std::max(Picoseconds(0), now() - wanted), false});
-  const std::uint64_t order = static_cast<std::uint64_t>(spec_.position) << kOperatorShift | transfers_;
-  resources_.dma[transfers_++ % resources_.dma.size()]->submit(
-      {Access::read, address_, bytes, present_, order, tag, this});
-  address_ += static_cast<std::uint64_t>(bytes.value());
+  transfer(Access::read, bytes,
+           {target.plan.ordinal, now(), std::max(Picoseconds(0), now() - wanted), false, 0, present_});
 }
 
-void OperatorRun::dma_answered(std::uint64_t tag, const Path& done) {
-  const Load load = loads_[tag];
+void OperatorRun::transfer(Access access, Bytes bytes, Load what) {
+  // All engines share a transfer, so that together they keep as much in flight as they can; a piece below the smallest
+  // is not worth its set-up.
+  const auto engines = static_cast<std::int64_t>(resources_.dma.size());
+  what.pieces = std::clamp<std::int64_t>(bytes.value() / kSmallestPiece.value(), 1, engines);
+  const std::size_t tag = take_slot(loads_, free_loads_, what);
+  for (std::int64_t i = 0; i < what.pieces; ++i) {
+    const Bytes piece(bytes.value() / what.pieces + (i < bytes.value() % what.pieces ? 1 : 0));
+    const std::uint64_t order = static_cast<std::uint64_t>(spec_.position) << kOperatorShift | transfers_;
+    resources_.dma[transfers_++ % resources_.dma.size()]->submit({access, address_, piece, present_, order, tag, this});
+    address_ += static_cast<std::uint64_t>(piece.value());
+  }
+}
+
+void OperatorRun::dma_answered(std::uint64_t tag, const Path& done_piece) {
+  Load& pending = loads_[tag];
+  pending.done = later(pending.done, done_piece);
+  if (--pending.pieces > 0) return;
+  const Load load = pending;
+  const Path& done = load.done;
   free_loads_.push_back(static_cast<std::size_t>(tag));
   if (load.is_write) {
     post(RunEvent::Kind::written, load.block, 0, done);
@@ -205,11 +220,7 @@ void OperatorRun::close_output(Block& target) {
   }
   ++writes_;
   counts_.hbm_write += bytes;
-  const std::size_t tag = take_slot(loads_, free_loads_, {target.plan.ordinal, now(), Picoseconds(0), true});
-  const std::uint64_t order = static_cast<std::uint64_t>(spec_.position) << kOperatorShift | transfers_;
-  resources_.dma[transfers_++ % resources_.dma.size()]->submit(
-      {Access::write, address_, bytes, present_, order, tag, this});
-  address_ += static_cast<std::uint64_t>(bytes.value());
+  transfer(Access::write, bytes, {target.plan.ordinal, now(), Picoseconds(0), true, 0, present_});
 }
 
 void OperatorRun::retire() {

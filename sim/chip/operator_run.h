@@ -108,10 +108,13 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
     std::unordered_map<std::int64_t, SharedRead> shared;
     std::unordered_map<std::int64_t, Parts> parts;
   };
+  /// A block's operand on its way from or to HBM, cut into one piece per DMA engine.
   struct Load {
     std::int64_t block = 0;
     Picoseconds requested{}, stalled{};
     bool is_write = false;
+    std::int64_t pieces = 0;  ///< still under way
+    Path done;                ///< of the latest piece
   };
   struct Store {
     std::int64_t block = 0, tile = 0;
@@ -145,6 +148,7 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
   [[nodiscard]] bool generate();
   [[nodiscard]] bool issue_slots(Block& target);
   void load(Block& target, std::size_t slot);
+  void transfer(Access access, Bytes bytes, Load what);
   void advance_ready();
   void wake_cores();
   void release_inputs(Block& target);
