@@ -81,21 +81,21 @@ FileKind kind_of_hdf5(const fs::path& path) {
 }
 
 KnownFile kind_of_folder(const fs::path& folder) {
-  if (fs::exists(folder / "result.json") || fs::exists(folder / "journal.jsonl")) return {FileKind::run, folder};
-  if (fs::exists(folder / "config.json")) return {FileKind::model, folder / "config.json"};
+  if (fs::exists(folder / "result.json") || fs::exists(folder / "journal.jsonl")) return {FileKind::run, folder, {}};
+  if (fs::exists(folder / "config.json")) return {FileKind::model, folder / "config.json", {}};
   unknown(folder, "a folder without result.json (a run) and config.json (a model)");
 }
 
 KnownFile kind_of_file(const fs::path& file) {
-  if (is_hdf5(file)) return {kind_of_hdf5(file), file};
+  if (is_hdf5(file)) return {kind_of_hdf5(file), file, {}};
   if (file.filename() == "result.json") {
-    return {FileKind::run, file.has_parent_path() ? file.parent_path() : fs::path(".")};
+    return {FileKind::run, file.has_parent_path() ? file.parent_path() : fs::path("."), {}};
   }
   const ConfigNode root = load_config_tree(file);
   if (root.kind != ConfigNode::Kind::map) unknown(file, "holds no keys at its top level");
   const auto kind = kind_by_keys(root);
   if (!kind) unknown(file, "has no key of any known kind of file");
-  return {*kind, file};
+  return {*kind, file, {}};
 }
 
 /// Names of the shipped files of all kinds, "kind/name" too.
@@ -111,6 +111,14 @@ std::vector<std::pair<std::string, fs::path>> shipped_files() {
   return files;
 }
 
+KnownFile first_kind(const std::vector<fs::path>& files) {
+  std::vector<KnownFile> known;
+  for (const fs::path& file : files) known.push_back(kind_of_file(file));
+  std::stable_sort(known.begin(), known.end(), [](const KnownFile& a, const KnownFile& b) { return a.kind < b.kind; });
+  for (std::size_t i = 1; i < known.size(); ++i) known.front().others.push_back(known[i].path);
+  return known.front();
+}
+
 }  // namespace
 
 KnownFile recognise(const std::string& name_or_path) {
@@ -124,12 +132,7 @@ KnownFile recognise(const std::string& name_or_path) {
     names.push_back(name);
     if (name == name_or_path) hits.push_back(path);
   }
-  if (hits.size() == 1) return kind_of_file(hits.front());
-  if (hits.size() > 1) {
-    std::vector<std::string> texts;
-    for (const fs::path& path : hits) texts.push_back(path.string());
-    throw ConfigError(fmt::format("'{}' names several shipped files: {}", name_or_path, fmt::join(texts, ", ")));
-  }
+  if (!hits.empty()) return first_kind(hits);
   throw ConfigError({Diagnostic{name_or_path, 0, 0, "", "no such file, folder or shipped config", "",
                                 nearest_name(name_or_path, names)}});
 }

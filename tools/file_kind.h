@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "arch/support/enum_names.h"
 
@@ -31,9 +32,11 @@ struct EnumNames<FileKind> {
 struct KnownFile {
   FileKind kind{};
   std::filesystem::path path;
+  std::vector<std::filesystem::path> others;  ///< shipped files of other kinds with the same name
 };
 
-/// Finds a file, folder or shipped config ("a100-80gb") and tells its kind by content. ConfigError if there is none, or
+/// Finds a file, folder or shipped config ("a100-80gb"; the first kind in the order above if several have the name) and
+/// tells its kind by content. ConfigError if there is none, or
 /// if it is of no kind known.
 KnownFile recognise(const std::string& name_or_path);
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -67,6 +68,8 @@ Json to_json(const ErrorSummary& errors) {
           {"kendall_tau", errors.kendall_tau}};
 }
 
+std::string tau_text(double tau) { return std::isfinite(tau) ? fmt::format("{:.3f}", tau) : std::string("n/a"); }
+
 std::vector<std::string> table_row(const std::string& label, const MetricErrors& errors, std::size_t failed) {
   return {label,
           std::to_string(errors.rows),
@@ -74,11 +77,11 @@ std::vector<std::string> table_row(const std::string& label, const MetricErrors&
           percent(errors.predicted.mean_abs_error),
           percent(errors.predicted.median_abs_error),
           percent(errors.predicted.max_abs_error),
-          fmt::format("{:.3f}", errors.predicted.kendall_tau),
+          tau_text(errors.predicted.kendall_tau),
           percent(errors.simulated.mean_abs_error),
           percent(errors.simulated.median_abs_error),
           percent(errors.simulated.max_abs_error),
-          fmt::format("{:.3f}", errors.simulated.kendall_tau)};
+          tau_text(errors.simulated.kendall_tau)};
 }
 
 std::string group_of(const CsvTable& table, const ReferenceKind& kind, std::size_t row) {

@@ -75,8 +75,8 @@ class PerfettoWriter {
                             quoted(trace_.attribute("tandem_version")), trace_.complete() ? "true" : "false"));
     write_names();
     trace_.for_each("/events", [&](const TraceSpan& span) { write_span(span, 0); });
-    write_slices();
     for (const std::string& counter : trace_.counters()) write_counter(counter);
+    write_slices();  // last: they are the most, and the limit may cut them
     sink_.write("\n]}\n");
     result_.bytes = sink_.written();
     sink_.close();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "arch/support/units.h"
@@ -11,6 +12,7 @@
 #include "tools/show/show.h"
 #include "tools/text_table.h"
 #include "tools/trace_file.h"
+#include "workloads/answer.h"
 
 namespace tandem {
 namespace {
@@ -64,43 +66,103 @@ std::string use_table(const std::string& title, const std::map<std::string, Use>
 std::string cell_text(const hdf5::Column& column, const hdf5::Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&cell)) {
+    if (*number == -1) return "-";
     if (column.unit == "ps") return to_text(Picoseconds(*number));
     if (column.unit == "B") return to_text(Bytes(*number));
     return std::to_string(*number);
   }
-  return fmt::format("{:.5g}", std::get<double>(cell));
+  const double number = std::get<double>(cell);
+  return number < 0 ? std::string("-") : column.unit == "1" ? percent(number) : fmt::format("{:.6g}", number);
 }
 
-/// A small table of the file as it stands.
-std::string stored_table(const hdf5::File& file, const std::string& path) {
-  constexpr std::size_t kRows = 16, kColumns = 8;
-  const hdf5::Table table = file.read_table(path);
-  const std::size_t columns = std::min(table.columns.size(), kColumns);
+/// Which part of a stored table to show: some columns of the rows with the largest value of one of them.
+struct View {
+  std::string path, title;
+  std::vector<std::string> columns;
+  std::string largest;  ///< empty: the first rows
+};
+
+double value_of(const hdf5::Cell& cell) {
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*number);
+  const auto* real = std::get_if<double>(&cell);
+  return real == nullptr ? 0 : *real;
+}
+
+const hdf5::Column* find_column(const hdf5::Table& table, const std::string& name) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const hdf5::Column& column) { return column.name == name; });
+  return found == table.columns.end() ? nullptr : &*found;
+}
+
+/// Empty if the table is not in the file or has no committed row: the run may have been stopped before.
+std::string stored_text(const hdf5::File& file, const View& view) {
+  constexpr std::size_t kRows = 8;
+  if (!file.exists(view.path) || file.committed_rows(view.path) == 0) return "";
+  const hdf5::Table table = file.read_table(view.path);
+  std::vector<const hdf5::Column*> columns;
   std::vector<std::string> header;
-  for (std::size_t c = 0; c < columns; ++c) header.push_back(table.columns[c].name);
+  for (const std::string& name : view.columns) {
+    const hdf5::Column* column = find_column(table, name);
+    if (column == nullptr) continue;
+    columns.push_back(column);
+    header.push_back(name.ends_with("_ps") ? name.substr(0, name.size() - 3) : name);
+  }
+  std::vector<std::size_t> order(table.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!view.largest.empty() && find_column(table, view.largest) != nullptr) {
+    const auto& values = table.column(view.largest);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return value_of(values[a]) > value_of(values[b]); });
+  }
   TextTable text(header);
-  for (std::size_t row = 0; row < std::min(table.rows(), kRows); ++row) {
+  for (std::size_t i = 0; i < std::min(order.size(), kRows); ++i) {
     std::vector<std::string> cells;
-    for (std::size_t c = 0; c < columns; ++c) cells.push_back(cell_text(table.columns[c], table.data[c][row]));
+    for (const hdf5::Column* column : columns)
+      cells.push_back(cell_text(*column, table.column(column->name)[order[i]]));
     text.add(std::move(cells));
   }
-  std::string result = path + "\n" + text.text();
-  if (table.rows() > kRows) result += fmt::format("  ... {} rows\n", table.rows());
-  return result;
+  const std::string rest = table.rows() > kRows ? fmt::format("  ... of {} rows of {}\n", table.rows(), view.path) : "";
+  return "\n" + view.title + "\n" + text.text() + rest;
 }
 
-std::vector<std::string> summary_tables(const hdf5::File& file) {
-  std::vector<std::string> paths;
-  if (!file.exists("/summary")) return paths;
-  for (const std::string& name : file.children("/summary")) {
-    const std::string path = "/summary/" + name;
-    try {
-      if (file.committed_rows(path) > 0) paths.push_back(path);
-    } catch (const std::runtime_error&) {
-      continue;  // no table
-    }
+std::string summary_text(const hdf5::File& file) {
+  const std::vector<View> views{
+      {"/summary/iteration",
+       "iteration",
+       {"predicted_ps", "simulated_ps", "predicted_tokens_per_second", "simulated_tokens_per_second", "predicted_mfu",
+        "simulated_mfu"},
+       ""},
+      {"/summary/stages",
+       "stages",
+       {"stage", "predicted_forward_ps", "simulated_forward_ps", "predicted_backward_ps", "simulated_backward_ps",
+        "utilisation"},
+       ""},
+      {"/summary/operators",
+       "slowest operators",
+       {"name", "slice", "predicted_ps", "simulated_ps", "utilisation"},
+       "simulated_ps"},
+      {"/summary/links", "hottest links", {"name", "bytes", "busy_ps", "utilisation"}, "utilisation"}};
+  std::string text;
+  for (const View& view : views) text += stored_text(file, view);
+  return text;
+}
+
+/// Time of the iteration by cause, predicted and simulated.
+std::string stored_causes(const hdf5::File& file) {
+  const std::string path = "/summary/iteration";
+  if (!file.exists(path) || file.committed_rows(path) == 0) return "";
+  const hdf5::Table table = file.read_table(path);
+  TextTable text({"cause", "predicted", "simulated"});
+  for (const auto& [cause, name] : EnumNames<Cause>::values) {
+    const hdf5::Column* predicted = find_column(table, fmt::format("predicted_{}_ps", name));
+    const hdf5::Column* simulated = find_column(table, fmt::format("simulated_{}_ps", name));
+    if (predicted == nullptr || simulated == nullptr) continue;
+    const hdf5::Cell& a = table.column(predicted->name).front();
+    const hdf5::Cell& b = table.column(simulated->name).front();
+    if (value_of(a) <= 0 && value_of(b) <= 0) continue;
+    text.add({std::string(name), cell_text(*predicted, a), cell_text(*simulated, b)});
   }
-  return paths;
+  return "\ntime of the iteration by cause\n" + text.text();
 }
 
 Json use_json(const std::map<std::string, Use>& uses) {
@@ -126,7 +188,7 @@ Shown show_trace(const std::filesystem::path& path) {
                       tally.events, to_text(Picoseconds(tally.span())));
   text += use_table("kind of unit", tally.by_unit_kind, tally.span()) + "\n";
   text += use_table("kind of event", tally.by_event_kind, tally.span());
-  for (const std::string& table : summary_tables(trace.file())) text += "\n" + stored_table(trace.file(), table);
+  text += stored_causes(trace.file()) + summary_text(trace.file());
   const Json json{{"kind", "trace"},
                   {"complete", trace.complete()},
                   {"units", trace.units().size()},

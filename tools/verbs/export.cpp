@@ -53,8 +53,8 @@ std::int64_t limit_from(const Arguments& arguments) {
 void report(const Session& session, const TraceFile& trace, const ExportResult& result, const std::string& out) {
   if (!trace.complete()) note(session, "the trace is incomplete: its run was stopped or is still going on");
   if (result.capped > 0) {
-    note(session, fmt::format("{} events were left out at the limit of --limit; narrow with --window, --unit or "
-                              "--min-duration, or raise it (the HDF5 file has them all)",
+    note(session, fmt::format("{} events were left out to keep the file below --limit; narrow with --window, --unit "
+                              "or --min-duration, or raise it (the HDF5 file has them all)",
                               result.capped));
   }
   if (session.json) {

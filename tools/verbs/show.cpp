@@ -12,7 +12,7 @@ namespace tandem {
 namespace {
 
 /// A model's memory depends on the plan; without flags it is one sequence on as few devices as the flags ask for.
-Shown show_model_file(const std::filesystem::path& path, const Arguments& arguments, const Session& session) {
+Shown show_model_file(const std::filesystem::path& path, const Arguments& arguments) {
   const TransformerModel model = load_model(path);
   Plan base;
   base.global_batch = 1;
@@ -25,11 +25,10 @@ Shown show_model_file(const std::filesystem::path& path, const Arguments& argume
   if (!arguments.has("gbs")) resolved.plan.global_batch = checked_product(resolved.plan.dp, resolved.plan.microbatch);
   const auto found = problems(resolved.plan, model, devices);
   if (!found.empty()) throw ConfigError(fmt::format("{}", fmt::join(found, "\n")));
-  (void)session;
   return show_model(model, resolved.plan);
 }
 
-Shown show_any(const KnownFile& file, const Arguments& arguments, const Session& session) {
+Shown show_any(const KnownFile& file, const Arguments& arguments) {
   switch (file.kind) {
     case FileKind::chip: return show_chip(load_chip(file.path));
     case FileKind::cluster: {
@@ -38,7 +37,7 @@ Shown show_any(const KnownFile& file, const Arguments& arguments, const Session&
       return show_cluster(devices ? cluster.resized(*devices) : cluster);
     }
     case FileKind::technology: return show_technology(load_technology(file.path));
-    case FileKind::model: return show_model_file(file.path, arguments, session);
+    case FileKind::model: return show_model_file(file.path, arguments);
     case FileKind::plan: return show_plan(load_plan(file.path));
     case FileKind::search: return show_search(file.path);
     case FileKind::run: return show_run(file.path);
@@ -52,7 +51,8 @@ ExitCode run(const Arguments& arguments, const Session& session) {
   if (arguments.files().empty())
     throw ConfigError("show what? tandem show FILE (a config, a run directory or a trace)");
   const KnownFile file = recognise(arguments.files().front());
-  const Shown shown = show_any(file, arguments, session);
+  for (const auto& other : file.others) note(session, fmt::format("{} has the same name", other.string()));
+  const Shown shown = show_any(file, arguments);
   print(session.json ? shown.json : shown.text);
   return ExitCode::done;
 }

@@ -17,6 +17,7 @@ struct Reader {
   std::string name;
   std::string file;  ///< a sound file
   std::string extension;
+  std::string required;  ///< a key on a line of its own that must be there
   std::string quantity;  ///< a key of a quantity or number on a line of its own, at any depth
   bool has_unit = true;
   std::vector<std::vector<std::string>> commands;  ///< FILE stands for the damaged file
@@ -31,10 +32,13 @@ std::vector<Reader> readers() {
     return words;
   };
   std::vector<Reader> all;
-  Reader chip{"chip", kConfigs + "chip/a100-80gb.yaml", ".yaml", "clock", true, {{"show", "FILE"}}};
-  Reader cluster{"cluster", kConfigs + "cluster/dgx-a100.yaml", ".yaml", "reserved_memory", true, {{"show", "FILE"}}};
-  Reader technology{"technology", kConfigs + "technology/n7.yaml", ".yaml", "node", true, {{"show", "FILE"}}};
-  Reader model{"model", kConfigs + "model/llama2-7b.json", ".json", "\"hidden_size\"", false, {{"show", "FILE"}}};
+  Reader chip{"chip", kConfigs + "chip/a100-80gb.yaml", ".yaml", "clock", "clock", true, {{"show", "FILE"}}};
+  Reader cluster{"cluster",         kConfigs + "cluster/dgx-a100.yaml", ".yaml", "name", "reserved_memory", true,
+                 {{"show", "FILE"}}};
+  Reader technology{"technology", kConfigs + "technology/n7.yaml", ".yaml", "node", "node", true, {{"show", "FILE"}}};
+  Reader model{
+      "model",           kConfigs + "model/llama2-7b.json", ".json", "\"hidden_size\"", "\"hidden_size\"", false,
+      {{"show", "FILE"}}};
   for (const char* verb : {"predict", "simulate", "validate"}) {
     chip.commands.push_back(with({verb, "--chip", "FILE", "--model", "gpt2-xl"}, plan));
     cluster.commands.push_back(with({verb, "--cluster", "FILE", "--model", "gpt2-xl"}, plan));
@@ -54,10 +58,11 @@ struct Damage {
 };
 
 /// `text` with the value of the line of `key` replaced; empty `value` removes the line.
-std::string with_value(const std::string& text, const Reader& reader, const std::string& value) {
-  const std::regex line("(^|\n)( *)" + reader.quantity + ": [^\n]*");
+std::string with_value(const std::string& text, const Reader& reader, const std::string& key,
+                       const std::string& value) {
+  const std::regex line("(^|\n)( *)" + key + ": [^\n]*");
   const std::string comma = reader.extension == ".json" ? "," : "";
-  return std::regex_replace(text, line, value.empty() ? "" : "$1$2" + reader.quantity + ": " + value + comma,
+  return std::regex_replace(text, line, value.empty() ? "" : "$1$2" + key + ": " + value + comma,
                             std::regex_constants::format_first_only);
 }
 
@@ -65,9 +70,9 @@ std::vector<Damage> damages(const Reader& reader) {
   const std::string text = text_of_file(reader.file);
   const bool json = reader.extension == ".json";
   std::vector<Damage> all;
-  all.push_back({"missing key", with_value(text, reader, ""), false});
+  all.push_back({"missing key", with_value(text, reader, reader.required, ""), false});
   const auto value = [&](const std::string& name, const std::string& number) {
-    all.push_back({name, with_value(text, reader, number)});
+    all.push_back({name, with_value(text, reader, reader.quantity, number)});
   };
   value("a word", json ? "\"much\"" : "much");
   value("negative", reader.has_unit ? "-1 GHz" : "-1");
@@ -123,7 +128,7 @@ TEST_F(BadInput, AllComplaintsOfAFileComeAtOnce) {
 }
 
 TEST_F(BadInput, Plans) {
-  const std::vector<std::string> base{"predict", "--cluster", "dgx-a100", "--model", "gpt2-xl", "--plan"};
+  const std::vector<std::string> base{"predict", "--cluster", "dgx-a100", "--model", "opt-1.3b", "--plan"};
   const std::string sound = "tp: 2\npp: 2\ndp: 2\nglobal_batch: 8\nmicrobatch: 1\nsequence: 1024\n";
   for (const std::string& text :
        {std::string("tp: 2\npp: 2\ndp: 2\nmicrobatch: 1\n"), sound + "tp: 4\n", sound + "bogus: 1\n",

@@ -63,7 +63,7 @@ TEST(Show, EveryShippedFile) {
     const auto extension = entry.path().extension();
     if (extension != ".yaml" && extension != ".json") continue;
     const std::string kind = entry.path().parent_path().filename();
-    if (kind == "reference") continue;
+    if (kind == "configs") continue;  // the table of names, which describes no machine
     const CommandResult result = run_tandem({"show", entry.path().string()});
     EXPECT_EQ(result.status, 0) << entry.path() << ": " << result.err;
     EXPECT_THAT(result.out, HasSubstr(kind)) << entry.path();

@@ -66,8 +66,8 @@ TEST(Usage, NearMissesOfShippedFilesAreNamed) {
 }
 
 TEST(Usage, UnwritableOutputIsKnownBeforeWorkStarts) {
-  const std::vector<std::string> simulate{"simulate", "--cluster", "dgx-a100", "--model",
-                                          "gpt2-xl",  "--gbs",     "8",        "--trace"};
+  const std::vector<std::string> simulate{"simulate",  "--cluster", "dgx-a100", "--model", "gpt2-xl",
+                                          "--devices", "8",         "--gbs",    "8",       "--trace"};
   for (const std::string& trace : {std::string("/nonexistent/t.h5"), std::string("/tmp")}) {
     std::vector<std::string> words = simulate;
     words.push_back(trace);

@@ -102,7 +102,7 @@ TEST(Csv, DamagedTextIsReadOrRefused) {
   int refused = 0;
   for (int round = 0; round < 5000; ++round) {
     std::string text = sound;
-    for (unsigned changes = random() % 4 + 1; changes > 0 && !text.empty(); --changes) {
+    for (auto changes = random() % 4 + 1; changes > 0 && !text.empty(); --changes) {
       const std::size_t at = random() % text.size();
       switch (random() % 3) {
         case 0: text[at] = bytes[random() % bytes.size()]; break;

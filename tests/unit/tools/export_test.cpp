@@ -112,10 +112,15 @@ TEST_F(Export, DevicesAreProcessesAndUnitsThreads) {
 }
 
 TEST_F(Export, FiltersByTimeUnitAndDuration) {
-  EXPECT_EQ(spans(exported({.min_duration_ps = 2})).size(), 2U);
-  EXPECT_EQ(spans(exported({.unit = "tensor"})).size(), 2U);
-  EXPECT_EQ(spans(exported({.from_ps = 11'000'000'000'000})).size(), 1U);
-  EXPECT_EQ(spans(exported({.to_ps = 1'000'000})).size(), 1U);
+  EventFilter lasting, tensor, late, early;
+  lasting.min_duration_ps = 2;
+  tensor.unit = "tensor";
+  late.from_ps = 11'000'000'000'000;
+  early.to_ps = 1'000'000;
+  EXPECT_EQ(spans(exported(lasting)).size(), 2U);
+  EXPECT_EQ(spans(exported(tensor)).size(), 2U);
+  EXPECT_EQ(spans(exported(late)).size(), 1U);
+  EXPECT_EQ(spans(exported(early)).size(), 1U);
   EXPECT_EQ(result_.filtered, 2);
 }
 

@@ -37,18 +37,17 @@ TEST(KendallTau, KnowsOrderAndReverse) {
   const std::vector<double> up{1, 2, 3, 4}, down{4, 3, 2, 1};
   EXPECT_DOUBLE_EQ(kendall_tau(up, up), 1);
   EXPECT_DOUBLE_EQ(kendall_tau(up, down), -1);
-  // Kendall, "Rank Correlation Methods", section 1.9: two rankings of ten, S = 5, tau = 5/45.
-  const std::vector<double> a{7, 4, 3, 10, 6, 2, 9, 8, 1, 5}, b{5, 7, 3, 10, 1, 9, 6, 2, 8, 4};
-  EXPECT_NEAR(kendall_tau(a, b), 5.0 / 45.0, 1e-12);
+  const std::vector<double> swapped{1, 3, 2, 4};  // five pairs in order, one not
+  EXPECT_DOUBLE_EQ(kendall_tau(up, swapped), 4.0 / 6.0);
 }
 
 TEST(KendallTau, AgreesWithItsDefinitionTiesIncluded) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
     std::vector<double> x, y;
-    for (unsigned n = random() % 40 + 2; n > 0; --n) {
-      x.push_back(random() % 8);
-      y.push_back(random() % 8);
+    for (auto n = random() % 40 + 2; n > 0; --n) {
+      x.push_back(static_cast<double>(random() % 8));
+      y.push_back(static_cast<double>(random() % 8));
     }
     const double expected = tau_by_definition(x, y);
     const double actual = kendall_tau(x, y);
@@ -71,8 +70,8 @@ TEST(KendallTau, IsFastForManyRows) {
   std::vector<double> x, y;
   std::mt19937 random(3);
   for (int i = 0; i < 300'000; ++i) {
-    x.push_back(random());
-    y.push_back(random());
+    x.push_back(static_cast<double>(random()));
+    y.push_back(static_cast<double>(random()));
   }
   EXPECT_NEAR(kendall_tau(x, y), 0, 0.01);  // quadratic work would not end within the test's time
 }
