@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace tandem::sim {
+namespace {
+
+/// Writes that a controller buffers before it drains them (the write queue of DRAMsim3 and Ramulator 2 at its mark).
+constexpr std::int64_t kWriteBatchAtoms = 64;
+
+}  // namespace
 
 HbmChannelSpec make_channel_spec(const Hbm& hbm, std::int64_t index) {
   const HbmTiming& timing = hbm.timing;
@@ -19,6 +25,7 @@ HbmChannelSpec make_channel_spec(const Hbm& hbm, std::int64_t index) {
   spec.row_interval = to_picoseconds(std::max({timing.trrd, timing.tfaw / 4, (timing.tras + timing.trp) / banks}));
   spec.write_to_read = to_picoseconds(timing.twtr);
   spec.read_to_write = to_picoseconds(timing.trtw);
+  spec.batch = spec.atom * kWriteBatchAtoms;
   spec.refresh_interval = to_picoseconds(timing.trefi);
   spec.refresh_time = to_picoseconds(timing.trfc);
   spec.refresh_offset = spec.refresh_interval * (index + 1) / (hbm.channels() + 1);
@@ -51,7 +58,10 @@ HbmChannel::Service HbmChannel::serve(Access access, Bytes bytes, const Path& ar
   const Bytes moved = spec_.atom * ceil_div(bytes.value(), spec_.atom.value());
   const bool turn = bus_.used() && access != last_access_;
   Picoseconds turnaround{};
-  if (turn) turnaround = access == Access::read ? spec_.write_to_read : spec_.read_to_write;
+  if (turn) {
+    turnaround = access == Access::read ? spec_.write_to_read : spec_.read_to_write;
+    if (moved < spec_.batch) turnaround = turnaround * moved.value() / spec_.batch.value();
+  }
 
   Service service;
   service.admitted = admit(arrival.at);

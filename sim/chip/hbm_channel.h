@@ -18,6 +18,7 @@ struct HbmChannelSpec {
   Picoseconds access{};        ///< close a row, open another, first data: tRP + tRCD + tCL
   Picoseconds row_interval{};  ///< least time between rows: max(tRRD, tFAW / 4, (tRAS + tRP) / banks)
   Picoseconds write_to_read{}, read_to_write{};
+  Bytes batch{1};  ///< the controller collects this much of one direction before it turns the bus round
   Picoseconds refresh_interval{}, refresh_time{}, refresh_offset{};
   std::int64_t queue_depth = 32;  ///< pieces of transfers accepted and not done
 };
@@ -27,7 +28,7 @@ HbmChannelSpec make_channel_spec(const Hbm& hbm, std::int64_t index);
 
 /// A channel as arithmetic over what it does next; no process of its own. Pieces are served in order of arrival; rows
 /// of one piece lie in different banks, so opening the next hides behind the data of the last unless a row's data is
-/// shorter than the row interval.
+/// shorter than the row interval. A piece smaller than the controller's batch pays its share of a turnaround.
 /// Source: JEDEC JESD235 timing parameters; refresh blocks all banks of the channel for tRFC every tREFI.
 class HbmChannel {
  public:

@@ -11,7 +11,7 @@ namespace {
 /// Blocks in flight beyond those that buffers allow; binds only where operands do not pass through the global buffer.
 constexpr std::int64_t kWindow = 6;
 constexpr int kOperatorShift = 52;
-constexpr Bytes kSmallestPiece{4096};
+constexpr Bytes kSmallestPiece{64 * 1024};
 
 template <typename T>
 std::size_t take_slot(std::vector<T>& items, std::vector<std::size_t>& free, const T& item) {
@@ -138,8 +138,8 @@ void OperatorRun::load(Block& target, std::size_t slot) {
 }
 
 void OperatorRun::transfer(Access access, Bytes bytes, Load what) {
-  // All engines share a transfer, so that together they keep as much in flight as they can; a piece below the smallest
-  // is not worth its set-up.
+  // All engines share a transfer, so that together they keep as much in flight as they can; smaller
+  // pieces would only break up the rows of HBM.
   const auto engines = static_cast<std::int64_t>(resources_.dma.size());
   what.pieces = std::clamp<std::int64_t>(bytes.value() / kSmallestPiece.value(), 1, engines);
   const std::size_t tag = take_slot(loads_, free_loads_, what);

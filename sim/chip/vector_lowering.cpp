@@ -9,7 +9,7 @@ namespace tandem::sim {
 namespace {
 
 /// A transfer of this size keeps HBM streaming between one set-up and the next.
-constexpr Bytes kChunk{256 * 1024};
+constexpr Bytes kChunk{1024 * 1024};
 
 struct Volume {
   Bytes hbm, core;
