@@ -29,7 +29,7 @@ enum class EventKind {
   collective,
   send,
   update,
-  stall
+  software
 };
 
 template <>
@@ -49,7 +49,7 @@ struct EnumNames<EventKind> {
                                                              {EventKind::collective, "collective"},
                                                              {EventKind::send, "send"},
                                                              {EventKind::update, "update"},
-                                                             {EventKind::stall, "stall"}});
+                                                             {EventKind::software, "software"}});
 };
 
 struct TraceEvent {

@@ -314,16 +314,34 @@ ClusterUnits announce_cluster(TraceSink& sink, const Program& program) {
   return units;
 }
 
-ClusterRun run_cluster(const Cluster& cluster, const Program& program, std::span<const SliceAnswer> slices,
-                       const SimulationOptions& options, const ClusterOptions& cluster_options, TraceSink* sink,
-                       const ClusterUnits& units) {
-  const Inputs in{cluster, program, slices, options, cluster_options.record, units};
+namespace {
+
+/// What an iteration costs outside chips and links comes last, and belongs to no chip; the first position shows it.
+void record_overhead(const Cluster& cluster, const ClusterRun& run, const ClusterUnits& units, TraceSink* sink) {
+  const Picoseconds overhead = to_picoseconds(cluster.iteration_overhead);
+  if (sink == nullptr || overhead == Picoseconds(0) || units.executors.empty()) return;
+  sink->event(
+      {.start = run.time, .end = run.time + overhead, .unit = units.executors.front(), .kind = EventKind::software});
+}
+
+ClusterRun simulated_run(const Inputs& in, const ClusterOptions& cluster_options, TraceSink* sink) {
   if (cluster_options.aggregation == Aggregation::nothing) {
     return attempt(in, OneFlow::none, sink, Tracing::always).run;
   }
   Attempt first = attempt(in, OneFlow::own_links_while_layers, sink, Tracing::when_certain);
   if (first.sound && first.traced) return std::move(first.run);
   return attempt(in, first.sound ? OneFlow::own_links_while_layers : OneFlow::own_links, sink, Tracing::always).run;
+}
+
+}  // namespace
+
+ClusterRun run_cluster(const Cluster& cluster, const Program& program, std::span<const SliceAnswer> slices,
+                       const SimulationOptions& options, const ClusterOptions& cluster_options, TraceSink* sink,
+                       const ClusterUnits& units) {
+  const Inputs in{cluster, program, slices, options, cluster_options.record, units};
+  ClusterRun run = simulated_run(in, cluster_options, sink);
+  record_overhead(cluster, run, units, sink);
+  return run;
 }
 
 }  // namespace tandem

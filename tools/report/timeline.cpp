@@ -25,7 +25,7 @@ std::string_view colour_of(EventKind kind) {
     case EventKind::send: return "#4fb08f";
     case EventKind::update: return "#d1495b";
     case EventKind::launch: return "#e9a3ad";
-    case EventKind::stall: return "#9a9a9a";
+    case EventKind::software: return "#9a9a9a";
     case EventKind::dma_read:
     case EventKind::dma_write:
     case EventKind::hbm_read:
