@@ -83,7 +83,7 @@ Json to_json(const Plan& plan) {
           {"fp32_gradients", plan.fp32_gradients},
           {"attention", name_of(plan.attention)},
           {"overlap_gradients", plan.overlap_gradients},
-          {"fusion", plan.fusion}};
+          {"fusion", name_of(plan.fusion)}};
 }
 
 Json to_json(const Scenario& scenario) {

@@ -3,6 +3,7 @@
 
 #include "arch/config.h"
 #include "search/architecture_search.h"
+#include "search/predict.h"
 #include "sim/simulate.h"
 #include "tools/command_line.h"
 #include "tools/interrupt.h"
@@ -22,11 +23,11 @@ class Simulator final : public Evaluator {
     SimulationOptions options;
     options.command_line = command_line_;
     options.detail = Detail::summary;
-    if (!trace.empty()) {
-      options.trace = trace;
-      options.detail = Detail::tile;
-    }
-    return simulate(cluster, program, options);
+    if (trace.empty()) return simulate(cluster, program, options);
+    options.trace = trace;
+    options.detail = Detail::tile;
+    const Answer predicted = predict(cluster, program);
+    return simulate(cluster, program, options, &predicted);
   }
 
  private:
