@@ -30,7 +30,8 @@ std::string to_yaml(const Technology& technology);
 
 /// The shipped configs: $TANDEM_CONFIGS, else beside the executable's install, else the source tree's configs/.
 std::filesystem::path config_directory();
-/// A file as given, or `configs/<kind>/<name>.yaml` (`.json` for models) for a bare name ("a100-80gb"). Throws ConfigError with near misses.
+/// A file as given, or `configs/<kind>/<name>.yaml` (`.json` for models) for a bare name ("a100-80gb"). Throws
+/// ConfigError with near misses.
 std::filesystem::path find_config(std::string_view kind, const std::string& name_or_path);
 
 }  // namespace tandem

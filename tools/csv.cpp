@@ -195,9 +195,8 @@ double CsvRow::number(std::string_view column) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw ConfigError(
-        {Diagnostic{table_->file, found->line, found->column, std::string(column),
-                    fmt::format("{} is no number", in_quotes(text)), "a finite decimal number", ""}});
+    throw ConfigError({Diagnostic{table_->file, found->line, found->column, std::string(column),
+                                  fmt::format("{} is no number", in_quotes(text)), "a finite decimal number", ""}});
   }
   return value;
 }

@@ -28,8 +28,8 @@ FlagGroup plan_flags();      ///< --tp, --pp, ... and Megatron's names for them
 /// `--chip` alone is a cluster of one. Says what it replaced.
 Cluster machine_from(const Arguments& arguments, const Session& session);
 
-/// A plan from `base` (a file's, with dp 0 if that does not say it; or null) with flags over it; dp and even stages follow from the rest where they
-/// are not given. Everything replaced or derived is listed in `notes`.
+/// A plan from `base` (a file's, with dp 0 if that does not say it; or null) with flags over it; dp and even stages
+/// follow from the rest where they are not given. Everything replaced or derived is listed in `notes`.
 struct ResolvedPlan {
   Plan plan;
   std::vector<std::string> notes;

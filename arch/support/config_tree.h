@@ -41,7 +41,8 @@ inline constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;
 /// refused. An explicit null (`~`, `null`) keeps its spelling in `scalar`; a key with nothing after it has none.
 ConfigNode parse_yaml(std::string_view text, const std::string& file);
 ConfigNode parse_json(std::string_view text, const std::string& file);
-/// By extension: .json, else YAML; either also compressed (.xz). A missing, unreadable, oversized or binary file is a ConfigError.
+/// By extension: .json, else YAML; either also compressed (.xz). A missing, unreadable, oversized or binary file is a
+/// ConfigError.
 ConfigNode load_config_tree(const std::filesystem::path& file);
 
 /// The nearest of `known` by edit distance, or empty if none is near.
