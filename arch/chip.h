@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "arch/data_type.h"
 #include "arch/support/enum_names.h"
@@ -43,6 +45,13 @@ struct TensorCores {
   bool accumulators = true;
   Bytes local_buffer{};         ///< per core
   Bandwidth local_bandwidth{};  ///< local buffer to arrays, per core; 0: as fast as the arrays need
+  /// Share of the peak issue rate that long runs keep: the clock under the power limit, and issue slots lost.
+  double sustained = 1;
+  /// Of every output tile, before its first and after its last MAC, with nothing else on the core to hide it: start of
+  /// the work, filling of the load pipeline, epilogue.
+  Seconds task_overhead{};
+  /// Output tiles (m x n) that kernels exist for, such as "256x128 128x128"; empty: any tile.
+  std::string tiles;
   /// MACs per cycle and PE by data type, relative to one; a type that is absent is not supported.
   std::map<DataType, double> macs_per_pe{};
 };
@@ -109,11 +118,15 @@ struct Hbm {
   std::int64_t channels_per_stack = 0;
   Bytes capacity{};       ///< all stacks
   Bandwidth bandwidth{};  ///< peak of all channels
-  Bytes atom{};           ///< smallest access of one channel
+  /// Share of the peak that the way from the channels to the global buffer keeps under load, before what the timings
+  /// below take.
+  double sustained = 1;
+  Bytes atom{};  ///< smallest access of one channel
   HbmTiming timing{};
 
   [[nodiscard]] std::int64_t channels() const { return stacks * channels_per_stack; }
-  [[nodiscard]] Bandwidth channel_bandwidth() const { return bandwidth / channels(); }
+  /// Sustained, of one channel.
+  [[nodiscard]] Bandwidth channel_bandwidth() const { return bandwidth * sustained / channels(); }
 };
 
 /// Time that one operator costs before its first command runs. `device` is always paid (kernel start on the chip);
@@ -141,6 +154,8 @@ struct Chip {
   [[nodiscard]] bool supports(DataType type) const { return tensor.macs_per_pe.contains(type); }
   /// MACs per cycle of one tensor core; 0 for an unsupported type.
   [[nodiscard]] double core_macs_per_cycle(DataType type) const;
+  /// Rate at which the arrays of a busy chip step.
+  [[nodiscard]] Frequency tensor_clock() const { return clock * tensor.sustained; }
   /// Dense peak of all tensor cores (2 FLOP a MAC); 0 for an unsupported type.
   [[nodiscard]] FlopRate peak(DataType type) const;
   /// All vector cores, multiply-add class, one FLOP an operation.
@@ -148,5 +163,11 @@ struct Chip {
   /// FLOP per HBM byte at which peak compute and HBM bandwidth balance.
   [[nodiscard]] double ridge_point(DataType type) const;
 };
+
+/// Output tile shapes of a list such as "256x128 128x128", in its order; nullopt if it is not one.
+struct OutputTile {
+  std::int64_t m = 0, n = 0;
+};
+std::optional<std::vector<OutputTile>> output_tiles(std::string_view list);
 
 }  // namespace tandem

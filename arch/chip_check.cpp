@@ -98,6 +98,10 @@ std::vector<ChipProblem> chip_problems(const Chip& chip) {
   std::vector<ChipProblem> problems;
   check_local_buffers(chip, problems);
   check_timing(chip.hbm, problems);
+  if (!output_tiles(chip.tensor.tiles)) {
+    problems.push_back({"tensor_cores.tiles", fmt::format("'{}' is no list of tiles", chip.tensor.tiles),
+                        "shapes m x n from 1 to 16384, such as 256x128 128x128"});
+  }
   if (chip.dma.max_outstanding > Bytes(0) && chip.dma.max_outstanding < chip.hbm.atom) {
     problems.push_back({"dma.max_outstanding",
                         fmt::format("{} is less than one memory access of {}", to_text(chip.dma.max_outstanding),

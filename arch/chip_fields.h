@@ -35,6 +35,9 @@ void visit_tensor_cores(Tensor& tensor, Visit&& visit) {
   visit("tensor_cores.accumulators", tensor.accumulators, any_value, Presence::optional);
   visit("tensor_cores.local_buffer", tensor.local_buffer, checks::capacity, Presence::required);
   visit("tensor_cores.local_bandwidth", tensor.local_bandwidth, checks::rate_or_none, Presence::optional);
+  visit("tensor_cores.sustained", tensor.sustained, checks::share, Presence::optional);
+  visit("tensor_cores.task_overhead", tensor.task_overhead, checks::delay, Presence::optional);
+  visit("tensor_cores.tiles", tensor.tiles, any_value, Presence::optional);
   visit("tensor_cores.macs_per_pe", tensor.macs_per_pe, checks::per_cycle, Presence::required);
 }
 
@@ -92,6 +95,7 @@ void visit_hbm(HbmT& hbm, Visit&& visit) {
   visit("hbm.channels_per_stack", hbm.channels_per_stack, checks::extent, Presence::required);
   visit("hbm.capacity", hbm.capacity, checks::capacity, Presence::required);
   visit("hbm.bandwidth", hbm.bandwidth, checks::rate, Presence::optional);  // or by pin rate: see chip_config.cpp
+  visit("hbm.sustained", hbm.sustained, checks::share, Presence::optional);
   visit("hbm.atom", hbm.atom, checks::capacity, Presence::required);
   visit_hbm_timing(hbm.timing, visit);
 }

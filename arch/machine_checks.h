@@ -24,6 +24,7 @@ inline const Check rate_or_none = [](double x) {
 };
 inline const Check delay = within(0, 10, "a time from 0 s to 10 s");
 inline const Check per_cycle = within(1e-6, 1e6, "a number from 1e-6 to 1e6");
+inline const Check share = within(1e-3, 1, "a share from 0.001 to 1");
 inline const Check area = within(0, 1e15, "an area from 0 um2 to 1000 m2");
 inline const Check energy = within(0, 1e12, "an energy from 0 pJ to 1 J");
 inline const Check watts = within(0, 1e6, "a power from 0 W to 1 MW");

@@ -21,7 +21,7 @@ Bandwidth sustained_bandwidth(const Chip& chip, double in_flight) {
     share = data / std::max({data, column * atoms, timing.page.value() > 0 ? rows : Seconds(0)});
   }
   if (timing.trefi > Seconds(0)) share *= std::max(0.0, 1 - timing.trfc / timing.trefi);
-  const Bandwidth memory = hbm.bandwidth * share;
+  const Bandwidth memory = hbm.bandwidth * (hbm.sustained * share);
   const Seconds round_trip = hbm_latency(hbm) + chip.glb.latency;
   if (chip.dma.max_outstanding.value() <= 0 || round_trip <= Seconds(0)) return memory;
   const auto engines = static_cast<double>(std::max<std::int64_t>(1, chip.dma.engines));

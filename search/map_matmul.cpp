@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t kLongestTile = 4096;
 /// Tile shapes looked at closely, by size class; the best by compute time of each class.
 constexpr std::size_t kPerClass = 2;
+/// Where kernels leave few shapes all of them are.
+constexpr std::size_t kPerClassOfKernels = 8;
 
 struct Job {
   const Chip* chip = nullptr;
@@ -103,22 +105,32 @@ std::vector<std::int64_t> splits(const Job& job, const TileShape& tile) {
   return values;
 }
 
-std::vector<TileCandidate> tile_candidates(const Job& job, std::int64_t least, bool double_buffer) {
+/// Output tiles worth a look: those that kernels exist for, or any.
+std::vector<OutputTile> tile_shapes(const Job& job, std::int64_t least) {
   const MatmulShape& shape = job.op->matmul;
   const TensorCores& cores = job.chip->tensor;
-  std::map<int, std::vector<TileCandidate>> classes;  // by log2 of the area
+  std::vector<OutputTile> shapes = output_tiles(cores.tiles).value_or(std::vector<OutputTile>{});
+  if (!shapes.empty()) return shapes;
   for (const std::int64_t m : tile_extents(shape.m, cores.rows, least)) {
-    for (const std::int64_t n : tile_extents(shape.n, cores.cols, least)) {
-      const std::int64_t fits = longest_k(job, m, n, double_buffer);
-      if (fits == 0) continue;
-      for (const std::int64_t split : splits(job, {m, n, 1})) {
-        const std::int64_t k = rounded_k(job, fits, ceil_div(shape.k, split));
-        TileCandidate candidate{{m, n, k}, split, double_buffer, 0, 0};
-        weigh(job, candidate);
-        int size_class = split > 1 ? 64 : 0;
-        for (std::int64_t area = m * n; area > 1; area /= 2) ++size_class;
-        classes[size_class].push_back(candidate);
-      }
+    for (const std::int64_t n : tile_extents(shape.n, cores.cols, least)) shapes.push_back({m, n});
+  }
+  return shapes;
+}
+
+std::vector<TileCandidate> tile_candidates(const Job& job, std::int64_t least, bool double_buffer) {
+  const MatmulShape& shape = job.op->matmul;
+  const std::size_t per_class = job.chip->tensor.tiles.empty() ? kPerClass : kPerClassOfKernels;
+  std::map<int, std::vector<TileCandidate>> classes;  // by log2 of the area
+  for (const auto& [m, n] : tile_shapes(job, least)) {
+    const std::int64_t fits = longest_k(job, m, n, double_buffer);
+    if (fits == 0) continue;
+    for (const std::int64_t split : splits(job, {m, n, 1})) {
+      const std::int64_t k = rounded_k(job, fits, ceil_div(shape.k, split));
+      TileCandidate candidate{{m, n, k}, split, double_buffer, 0, 0};
+      weigh(job, candidate);
+      int size_class = split > 1 ? 64 : 0;
+      for (std::int64_t area = m * n; area > 1; area /= 2) ++size_class;
+      classes[size_class].push_back(candidate);
     }
   }
   std::vector<TileCandidate> chosen;
@@ -126,7 +138,7 @@ std::vector<TileCandidate> tile_candidates(const Job& job, std::int64_t least, b
     std::stable_sort(members.begin(), members.end(), [](const TileCandidate& a, const TileCandidate& b) {
       return std::pair(a.compute, a.bound) < std::pair(b.compute, b.bound);
     });
-    for (std::size_t i = 0; i < std::min(kPerClass, members.size()); ++i) chosen.push_back(members[i]);
+    for (std::size_t i = 0; i < std::min(per_class, members.size()); ++i) chosen.push_back(members[i]);
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](const TileCandidate& a, const TileCandidate& b) {
     return std::max(a.compute, a.bound) < std::max(b.compute, b.bound);

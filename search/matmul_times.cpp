@@ -153,6 +153,14 @@ Seconds latency_bound(const Chip& chip, const Operator& op, const Mapping& mappi
   return (arrival * per_core + compute.total) / 2;
 }
 
+/// Whole waves go at the rate of memory or NoC, of which every task has an equal share; the tasks of a last wave that
+/// is not whole take as long as a whole wave's to compute.
+Seconds last_wave_bound(Seconds shared, const ComputeTime& compute, double tasks, double cores) {
+  const double whole = std::floor(tasks / cores);
+  if (whole * cores >= tasks) return Seconds(0);
+  return shared * (whole * cores / tasks) + compute.total / (whole + 1);
+}
+
 /// Reaching the first tile and leaving the last: latencies and one tile's way over the NoC.
 struct Ends {
   Seconds memory{}, noc{}, vector{};
@@ -210,12 +218,13 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
 
   // Between them, the slowest.
   const Seconds memory = std::max(Seconds(0), n.memory - n.first_load - n.last_store);
+  const Seconds last_wave = last_wave_bound(std::max(memory, n.noc), compute, tasks, static_cast<double>(cores));
   const Seconds room = room_bound(op, mapping, compute, n);
   const bool overlaps = blocks_at_once(mapping.matmul) > 1;
   const Seconds noc = std::max(n.noc, latency_bound(chip, op, mapping, v, compute, tasks));
-  const Seconds slowest = std::max({compute.total, n.vector, memory, noc, room});
+  const Seconds slowest = std::max({compute.total, n.vector, memory, noc, room, last_wave});
   const auto add_compute = [&](Seconds whole) {
-    const double ideal = std::min(peak.count(), whole.count());
+    const double ideal = std::min(peak.count() / chip.tensor.sustained, whole.count());
     const double fill = std::min(compute.fill_drain.count(), whole.count() - ideal);
     at(part, Cause::compute) += ideal;
     at(part, Cause::fill_drain) += fill;
@@ -235,6 +244,14 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
     at(part, Cause::noc) += noc.count();
   } else if (slowest == n.vector) {
     at(part, Cause::vector_compute) += n.vector.count();
+  } else if (slowest == last_wave) {
+    const Seconds tail = compute.total / std::ceil(tasks / static_cast<double>(cores));
+    at(part, Cause::tile_quantisation) += tail.count();
+    if (memory >= n.noc) {
+      add_memory(part, last_wave - tail, std::min(last_wave - tail, memory_ideal));
+    } else {
+      at(part, Cause::noc) += (last_wave - tail).count();
+    }
   } else {
     add_compute(compute.total);
     at(part, Cause::buffer_stall) += (room - compute.total).count();

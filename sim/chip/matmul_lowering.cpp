@@ -26,7 +26,12 @@ Operand operand(const std::vector<Operand>& operands, std::size_t index) {
 }  // namespace
 
 MatmulLowering::MatmulLowering(const Chip& chip, const Operator& op, const Mapping& mapping)
-    : chip_(chip), op_(op), mapping_(mapping), clock_(chip.clock), trips_(loop_trips(op, mapping.matmul)) {
+    : chip_(chip),
+      op_(op),
+      mapping_(mapping),
+      clock_(chip.clock),
+      tensor_clock_(chip.tensor_clock()),
+      trips_(loop_trips(op, mapping.matmul)) {
   const MatmulShape& shape = op.matmul;
   stays_in_core_ = output_stays_in_core(op, mapping.matmul, mapping.tensor_cores.count);
   const Operand a = operand(op.inputs, 0);
@@ -199,6 +204,12 @@ TileStep MatmulLowering::step(const BlockPlan& block, std::int64_t task, std::in
   }
   const Timing& time = timing(shape);
   result.time = time.time;
+  if (step == 0 && block.starts_tasks) {
+    const Picoseconds overhead = to_picoseconds(chip_.tensor.task_overhead);
+    result.time.total += overhead;
+    result.time.steady += overhead;
+    result.time.fill_drain += overhead;
+  }
   result.local_traffic = time.local_traffic;
   result.macs = shape.m * shape.n * shape.k;
   return result;
@@ -252,10 +263,11 @@ const MatmulLowering::Timing& MatmulLowering::timing(const TileShape& tile) {
   const TileCycles cycles = tile_cycles(chip_.tensor, op_.dtype, tile);
   Timing timing;
   timing.shape = tile;
-  timing.time.total = clock_.time(cycles.total);
-  timing.time.steady = clock_.time(cycles.steady);
-  timing.time.fill_drain = clock_.time(cycles.fill_drain);
-  timing.time.quantisation = std::min(clock_.time(cycles.quantisation), timing.time.total - timing.time.fill_drain);
+  timing.time.total = tensor_clock_.time(cycles.total);
+  timing.time.steady = tensor_clock_.time(cycles.steady);
+  timing.time.fill_drain = tensor_clock_.time(cycles.fill_drain);
+  timing.time.quantisation =
+      std::min(tensor_clock_.time(cycles.quantisation), timing.time.total - timing.time.fill_drain);
   timing.local_traffic = tile_local_traffic(chip_.tensor, op_.dtype, tile);
   if (chip_.tensor.local_bandwidth.value() > 0) {
     timing.time.local = Rate(chip_.tensor.local_bandwidth).time(timing.local_traffic);

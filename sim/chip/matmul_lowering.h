@@ -50,7 +50,7 @@ class MatmulLowering : public Lowering {
   const Chip& chip_;
   const Operator& op_;
   const Mapping mapping_;
-  Clock clock_;
+  Clock clock_, tensor_clock_;
   LoopTrips trips_;
   bool stays_in_core_ = true;
   bool masks_tasks_ = false;

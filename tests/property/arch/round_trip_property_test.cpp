@@ -27,7 +27,11 @@ class Randomiser {
   void operator()(std::string_view, Dataflow& field, const Check&, Presence) {
     field = static_cast<Dataflow>(whole(0, 2));
   }
-  void operator()(std::string_view, std::string& field, const Check&, Presence) {
+  void operator()(std::string_view path, std::string& field, const Check&, Presence) {
+    if (path == "tensor_cores.tiles") {
+      field = whole(0, 1) == 1 ? "256x128 64x64" : "";
+      return;
+    }
     constexpr std::string_view kLetters = "aZ09 -_.:#'\"\\{}[]\t\xc3\xa9";
     field.clear();
     for (std::int64_t length = whole(0, 12); length > 0; --length) {
