@@ -117,6 +117,18 @@ std::vector<OutputTile> tile_shapes(const Job& job, std::int64_t least) {
   return shapes;
 }
 
+/// Depths of a tile, of which as much as `longest.k` fits: the longest; with few tasks a core also a short one, of
+/// which the first comes sooner.
+std::vector<std::int64_t> depths(const Job& job, const TileShape& longest, std::int64_t whole) {
+  constexpr std::int64_t kShort = 64, kFewTasks = 8;
+  const MatmulShape& shape = job.op->matmul;
+  std::vector<std::int64_t> values{rounded_k(job, longest.k, whole)};
+  const std::int64_t tasks = checked_product(shape.batch, ceil_div(shape.m, longest.m), ceil_div(shape.n, longest.n));
+  const bool few = tasks <= kFewTasks * job.tensor_cores.count;
+  if (!job.chip->tensor.tiles.empty() && few && values.front() >= 2 * kShort) values.push_back(kShort);
+  return values;
+}
+
 std::vector<TileCandidate> tile_candidates(const Job& job, std::int64_t least, bool double_buffer) {
   const MatmulShape& shape = job.op->matmul;
   const std::size_t per_class = job.chip->tensor.tiles.empty() ? kPerClass : kPerClassOfKernels;
@@ -125,12 +137,13 @@ std::vector<TileCandidate> tile_candidates(const Job& job, std::int64_t least, b
     const std::int64_t fits = longest_k(job, m, n, double_buffer);
     if (fits == 0) continue;
     for (const std::int64_t split : splits(job, {m, n, 1})) {
-      const std::int64_t k = rounded_k(job, fits, ceil_div(shape.k, split));
-      TileCandidate candidate{{m, n, k}, split, double_buffer, 0, 0};
-      weigh(job, candidate);
-      int size_class = split > 1 ? 64 : 0;
-      for (std::int64_t area = m * n; area > 1; area /= 2) ++size_class;
-      classes[size_class].push_back(candidate);
+      for (const std::int64_t k : depths(job, {m, n, fits}, ceil_div(shape.k, split))) {
+        TileCandidate candidate{{m, n, k}, split, double_buffer, 0, 0};
+        weigh(job, candidate);
+        int size_class = split > 1 ? 64 : 0;
+        for (std::int64_t area = m * n; area > 1; area /= 2) ++size_class;
+        classes[size_class].push_back(candidate);
+      }
     }
   }
   std::vector<TileCandidate> chosen;

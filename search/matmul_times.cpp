@@ -55,6 +55,7 @@ Volumes volumes(const Chip& chip, const Operator& op, const MatmulMapping& mappi
 
 /// What each resource needs for the whole operator, each as if alone.
 struct Needs {
+  Seconds load{};        ///< of memory, operands of blocks
   Seconds memory{};      ///< HBM at its sustained rate, with the set-up of every transfer
   Seconds noc{};         ///< busiest of the core ports and the global buffer's two directions
   Seconds vector{};      ///< epilogue and reduction of split K
@@ -97,6 +98,7 @@ Needs needs(const Chip& chip, const Operator& op, const Mapping& mapping, const 
   Needs n;
   n.memory = over(read + write, memory) +
              chip.dma.setup * transfers / static_cast<double>(std::max<std::int64_t>(1, chip.dma.engines));
+  n.load = over(value(v.traffic.hbm_read), memory);
   n.vector = epilogue_seconds(chip, op, matmul, mapping.vector_cores.count);
 
   const std::int64_t cores = mapping.tensor_cores.count;
@@ -161,6 +163,16 @@ Seconds last_wave_bound(Seconds shared, const ComputeTime& compute, double tasks
   return shared * (whole * cores / tasks) + compute.total / (whole + 1);
 }
 
+/// What follows the last load: the tasks of its block compute all of the block's K. Operands that arrive in few large
+/// blocks are computed late, however fast the cores.
+Seconds after_last_load(const Operator& op, const MatmulMapping& mapping, std::int64_t cores,
+                        const ComputeTime& compute) {
+  const bool stays = output_stays_in_core(op, mapping, cores);
+  const std::int64_t visits = stays ? loop_trips(op, mapping).blocks.k : 1;
+  const auto per_core = static_cast<double>(ceil_div(tasks_per_block(op, mapping), cores));
+  return std::min(compute.total, compute.longest_task * (per_core / static_cast<double>(visits)));
+}
+
 /// Reaching the first tile and leaving the last: latencies and one tile's way over the NoC.
 struct Ends {
   Seconds memory{}, noc{}, vector{};
@@ -217,12 +229,14 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
   at(part, Cause::vector_compute) += e.vector.count();
 
   // Between them, the slowest.
+  const Seconds last_tasks = after_last_load(op, mapping.matmul, cores, compute);
   const Seconds memory = std::max(Seconds(0), n.memory - n.first_load - n.last_store);
   const Seconds last_wave = last_wave_bound(std::max(memory, n.noc), compute, tasks, static_cast<double>(cores));
   const Seconds room = room_bound(op, mapping, compute, n);
   const bool overlaps = blocks_at_once(mapping.matmul) > 1;
   const Seconds noc = std::max(n.noc, latency_bound(chip, op, mapping, v, compute, tasks));
-  const Seconds slowest = std::max({compute.total, n.vector, memory, noc, room, last_wave});
+  const Seconds loads = std::max(Seconds(0), n.load - n.first_load) + last_tasks;
+  const Seconds slowest = std::max({compute.total, n.vector, memory, noc, room, last_wave, loads});
   const auto add_compute = [&](Seconds whole) {
     const double ideal = std::min(peak.count() / chip.tensor.sustained, whole.count());
     const double fill = std::min(compute.fill_drain.count(), whole.count() - ideal);
@@ -244,6 +258,9 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
     at(part, Cause::noc) += noc.count();
   } else if (slowest == n.vector) {
     at(part, Cause::vector_compute) += n.vector.count();
+  } else if (slowest == loads) {
+    add_memory(part, loads - last_tasks, std::min(loads - last_tasks, memory_ideal));
+    add_compute(last_tasks);
   } else if (slowest == last_wave) {
     const Seconds tail = compute.total / std::ceil(tasks / static_cast<double>(cores));
     at(part, Cause::tile_quantisation) += tail.count();
