@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -39,6 +40,17 @@ Power worst_power(const Chip& chip, const Technology& technology) {
   return worst;
 }
 
+const std::int64_t* count_field(Chip& chip, const std::string& path) {
+  if (const auto field = find_field(chip, path)) {
+    if (auto* const* count = std::get_if<std::int64_t*>(&*field)) return *count;
+  }
+  throw ConfigError({{.file = "design space",
+                      .path = path,
+                      .problem = "is no count of a chip",
+                      .expected = "a count such as tensor_cores.count",
+                      .suggestion = {}}});
+}
+
 /// One chip that is walked through all points of a space.
 class Walker {
  public:
@@ -47,6 +59,7 @@ class Walker {
     point_.chip = space.base;
     for (const DesignAxis& axis : space.axes) setters_.push_back(make_setter(point_.chip, axis.path, axis.values));
     for (const auto& [field, source] : space.ties) ties_.push_back(make_tie(point_.chip, field, source));
+    for (const std::string& path : space.min_area_unless_one) spared_if_one_.push_back(count_field(point_.chip, path));
     for (const FieldSetter& setter : setters_) setter.set(0);
   }
   Walker(const Walker&) = delete;  // the setters hold the chip
@@ -78,6 +91,8 @@ class Walker {
     point_.area = estimate_area(point_.chip, space_.technology).total();
     if (space_.max_area && point_.area > *space_.max_area) {
       ++counts.over_area;
+    } else if (too_small()) {
+      ++counts.under_area;
     } else if (space_.max_power && worst_power(point_.chip, space_.technology) > *space_.max_power) {
       ++counts.over_power;
     } else {
@@ -86,10 +101,17 @@ class Walker {
   }
 
  private:
+  [[nodiscard]] bool too_small() const {
+    if (!space_.min_area || point_.area >= *space_.min_area) return false;
+    return std::none_of(spared_if_one_.begin(), spared_if_one_.end(),
+                        [](const std::int64_t* count) { return *count == 1; });
+  }
+
   const DesignSpace& space_;
   DesignPoint point_;
   std::vector<FieldSetter> setters_;
   std::vector<std::function<void()>> ties_;
+  std::vector<const std::int64_t*> spared_if_one_;
   std::vector<std::size_t> digits_;
 };
 

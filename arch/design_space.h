@@ -28,6 +28,8 @@ struct DesignSpace {
   /// `max(1 KiB, tensor_cores.rows * tensor_cores.cols * 16 B)`. Applied in order, after the axes.
   std::vector<std::pair<std::string, std::string>> ties;
   std::optional<Area> max_area;
+  std::optional<Area> min_area;
+  std::vector<std::string> min_area_unless_one;  ///< counts: a chip with one of them at 1 may be smaller than min_area
   std::optional<Power> max_power;
 
   /// Points before limits; std::overflow_error beyond 64 bits.
@@ -42,7 +44,7 @@ struct DesignPoint {
 
 /// What enumeration left out, by reason.
 struct DesignCounts {
-  std::int64_t enumerated = 0, over_area = 0, over_power = 0;
+  std::int64_t enumerated = 0, over_area = 0, under_area = 0, over_power = 0;
   std::int64_t contradictory = 0;   ///< fields that cannot go together, such as a buffer too small for one tile
   std::string first_contradiction;  ///< in words
 };

@@ -11,6 +11,7 @@
 
 #include "arch/area.h"
 #include "arch/config.h"
+#include "arch/field_setter.h"
 #include "arch/support/config_reader.h"
 #include "search/axis_values.h"
 
@@ -157,11 +158,27 @@ Power peak_power(const Chip& chip, const Technology& technology) {
   return most;
 }
 
+/// Told where it stands rather than when the space is walked.
+void check_counts(const ConfigSection& limits, const DesignSpace& space) {
+  Chip chip = space.base;
+  for (const std::string& path : space.min_area_unless_one) {
+    const auto field = find_field(chip, path);
+    if (field && std::holds_alternative<std::int64_t*>(*field)) continue;
+    limits.complain("min_area_unless_one", path + " is no count of a chip", "counts such as tensor_cores.count");
+  }
+}
+
 void read_limits(ConfigFile& file, const ConfigSection& limits, Complaints& complaints, DesignSpace& space) {
   if (!limits.present()) return;
   const Technology& technology = space.technology;
   space.max_area = read_limit<Area>(file, limits, "max_area", complaints,
                                     [&](const Chip& chip) { return estimate_area(chip, technology).total(); });
+  space.min_area = read_limit<Area>(file, limits, "min_area", complaints,
+                                    [&](const Chip& chip) { return estimate_area(chip, technology).total(); });
+  if (limits.has("min_area_unless_one")) {
+    space.min_area_unless_one = limits.list<std::string>("min_area_unless_one");
+    check_counts(limits, space);
+  }
   space.max_power = read_limit<Power>(file, limits, "max_power", complaints,
                                       [&](const Chip& chip) { return peak_power(chip, technology); });
 }

@@ -34,8 +34,12 @@ std::string architecture_text(const DesignSpace& space) {
   }
   if (!space.ties.empty()) text += "  ties:\n";
   for (const auto& [field, followed] : space.ties) text += fmt::format("    {}: {}\n", field, followed);
-  if (space.max_area || space.max_power) text += "  limits:\n";
+  if (space.max_area || space.min_area || !space.min_area_unless_one.empty() || space.max_power) text += "  limits:\n";
   if (space.max_area) text += fmt::format("    max_area: {}\n", to_exact_text(*space.max_area));
+  if (space.min_area) text += fmt::format("    min_area: {}\n", to_exact_text(*space.min_area));
+  if (!space.min_area_unless_one.empty()) {
+    text += fmt::format("    min_area_unless_one: [{}]\n", fmt::join(space.min_area_unless_one, ", "));
+  }
   if (space.max_power) text += fmt::format("    max_power: {}\n", to_exact_text(*space.max_power));
   return text;
 }

@@ -83,6 +83,7 @@ json counts_json(const SearchResult& result) {
   return {{"architectures",
            {{"enumerated", result.designs.enumerated},
             {"over_area", result.designs.over_area},
+            {"under_area", result.designs.under_area},
             {"over_power", result.designs.over_power},
             {"contradictory", result.designs.contradictory},
             {"first_contradiction", result.designs.first_contradiction}}},
@@ -156,9 +157,10 @@ std::string result_json(const SearchConfig& config, const std::vector<DesignPoin
 }
 
 std::string infeasible_text(const SearchResult& result) {
-  std::string text =
-      fmt::format("no architecture with a plan: of {} architectures {} exceed the area limit, {} the power limit",
-                  result.designs.enumerated, result.designs.over_area, result.designs.over_power);
+  std::string text = fmt::format(
+      "no architecture with a plan: of {} architectures {} exceed the area limit, {} fall below the least "
+      "area, {} exceed the power limit",
+      result.designs.enumerated, result.designs.over_area, result.designs.under_area, result.designs.over_power);
   if (result.designs.contradictory > 0) {
     text += fmt::format(", {} contradict themselves ({})", result.designs.contradictory,
                         result.designs.first_contradiction);

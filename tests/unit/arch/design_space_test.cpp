@@ -76,6 +76,19 @@ TEST(DesignSpace, LimitsAreCounted) {
   EXPECT_EQ(by_power.over_power, 1);
 }
 
+TEST(DesignSpace, SmallChipsAreLeftOutUnlessACountIsOne) {
+  DesignSpace space = space_of({{"tensor_cores.count", {"1", "2", "4"}}});
+  const std::vector<DesignPoint> all = points_of(space);
+  space.min_area = all[2].area;
+  EXPECT_EQ(enumerate(space, [](const DesignPoint&) {}).under_area, 2);
+  space.min_area_unless_one = {"tensor_cores.count"};
+  std::vector<std::int64_t> kept;
+  EXPECT_EQ(enumerate(space, [&](const DesignPoint& point) { kept.push_back(point.index); }).under_area, 1);
+  EXPECT_EQ(kept, (std::vector<std::int64_t>{0, 2}));
+  space.min_area_unless_one = {"hbm.bandwidth"};
+  EXPECT_THROW(enumerate(space, [](const DesignPoint&) {}), ConfigError);
+}
+
 TEST(DesignSpace, ContradictionsAreCountedAndNamed) {
   const DesignSpace space = space_of({{"tensor_cores.local_buffer", {"4 KiB", "1 MiB"}}});
   const DesignCounts counts = enumerate(space, [](const DesignPoint&) {});
