@@ -80,6 +80,10 @@ struct VectorCores {
   bool shares_local_buffer = false;
   /// Operations per lane and cycle, indexed by VectorOp.
   std::array<double, kVectorOps> throughput{1, 1, 0.25, 0.125, 1};
+  /// Of the software's kernels that give a whole row to one core: cycles of a lane per element by operator kind,
+  /// forward pass, all their instructions counted. Kinds that are absent cut rows as they like, and take what the
+  /// classes say.
+  std::map<std::string, double> row_kernels{};
 };
 
 /// The chip's shared scratchpad.

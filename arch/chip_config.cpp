@@ -39,13 +39,13 @@ void read_bandwidth(const ConfigSection& section, Hbm& hbm) {
   }
 }
 
-void check_launch_kinds(const ConfigSection& host) {
-  for (const std::string& kind : host.keys()) {
+void check_kinds(const ConfigSection& by_kind) {
+  for (const std::string& kind : by_kind.keys()) {
     if (std::find(kLaunchKinds.begin(), kLaunchKinds.end(), kind) != kLaunchKinds.end()) continue;
     const std::string nearest = nearest_name(kind, {kLaunchKinds.begin(), kLaunchKinds.end()});
-    host.complain(kind, "no such kind of operator",
-                  nearest.empty() ? fmt::format("one of {}", fmt::join(kLaunchKinds, ", "))
-                                  : fmt::format("a kind such as {}", nearest));
+    by_kind.complain(kind, "no such kind of operator",
+                     nearest.empty() ? fmt::format("one of {}", fmt::join(kLaunchKinds, ", "))
+                                     : fmt::format("a kind such as {}", nearest));
   }
 }
 
@@ -59,10 +59,12 @@ Chip finish(ConfigFile& file) {
 
 Chip read_chip(const ConfigSection& section) {
   Chip chip;
-  FieldReader reader(section, {"vector_cores.throughput", "hbm.timing", "launch", "launch.host"});
+  FieldReader reader(section,
+                     {"vector_cores.row_kernels", "vector_cores.throughput", "hbm.timing", "launch", "launch.host"});
   visit_chip_fields(chip, reader);
   if (reader.section_of("hbm").present()) read_bandwidth(reader.section_of("hbm"), chip.hbm);
-  check_launch_kinds(reader.section_of("launch.host"));
+  check_kinds(reader.section_of("launch.host"));
+  check_kinds(reader.section_of("vector_cores.row_kernels"));
   for (const ChipProblem& problem : chip_problems(chip)) {
     const auto [parent, key] = split_path(problem.path);
     reader.section_of(parent).complain(key, problem.problem, problem.expected);

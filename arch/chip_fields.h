@@ -48,6 +48,7 @@ void visit_vector_cores(Vector& vector, Visit&& visit) {
   visit("vector_cores.local_buffer", vector.local_buffer, checks::capacity, Presence::required);
   visit("vector_cores.local_bandwidth", vector.local_bandwidth, checks::rate_or_none, Presence::optional);
   visit("vector_cores.shares_local_buffer", vector.shares_local_buffer, any_value, Presence::optional);
+  visit("vector_cores.row_kernels", vector.row_kernels, checks::per_cycle, Presence::optional);
   visit("vector_cores.throughput.simple", vector.throughput[0], checks::per_cycle, Presence::optional);
   visit("vector_cores.throughput.multiply_add", vector.throughput[1], checks::per_cycle, Presence::optional);
   visit("vector_cores.throughput.divide", vector.throughput[2], checks::per_cycle, Presence::optional);

@@ -46,7 +46,11 @@ VectorMapping map_vector(const Chip& chip, const Operator& op, CoreRange vector_
   const double element = bytes_per_element(op);
   // The next tile loads while the present one computes.
   const double room = static_cast<double>(chip.vector.local_buffer.value()) / 2;
-  const auto elements = static_cast<std::int64_t>(element > 0 ? std::min(room / element, 1e15) : 1e15);
+  // A tile for every core, twice, in the global buffer: else it feeds only some of them.
+  const double each = static_cast<double>(chip.glb.capacity.value()) / 2 / static_cast<double>(vector_cores.count);
+  const double row = element * static_cast<double>(cols);
+  const double tile = row <= room ? std::min(room, std::max(each, row)) : room;
+  const auto elements = static_cast<std::int64_t>(element > 0 ? std::min(tile / element, 1e15) : 1e15);
   if (elements < 1) {
     throw InfeasibleError("operator " + op.name + ": not even one element's operands (" + std::to_string(element) +
                           " bytes, twice) fit the vector cores' local buffer of " +
@@ -59,7 +63,8 @@ VectorMapping map_vector(const Chip& chip, const Operator& op, CoreRange vector_
       candidates.push_back({size, cols, 1});
     }
   }
-  if (work.passes == 1 || elements < cols) {
+  const bool whole_rows = row_kernel(chip.vector, op.kind, op.pass).has_value();
+  if ((work.passes == 1 && !whole_rows) || elements < cols) {
     const std::int64_t sharers = std::max<std::int64_t>(1, vector_cores.count / rows);
     for (const std::int64_t size : even_cuts(cols, elements, sharers)) candidates.push_back({1, size, work.passes});
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "workloads/operator.h"
 
@@ -140,6 +141,9 @@ TileCycles tile_cycles(const TensorCores& cores, DataType dtype, const TileShape
 /// arrays have no accumulators. At local_bandwidth it bounds the tile's time from below.
 /// Source: access counts of SCALE-Sim by dataflow.
 Bytes tile_local_traffic(const TensorCores& cores, DataType dtype, const TileShape& tile);
+
+/// Cycles of a lane per element of a kernel that gives whole rows to cores; nullopt if the chip's software has none.
+std::optional<double> row_kernel(const VectorCores& cores, OperatorKind kind, Pass pass);
 
 /// Cycles of `elements` (rows x cols) of vector work on one core, epilogues included by the caller. The lanes run over
 /// the elements of all rows; a row's reductions end in log2(lanes) steps across them.

@@ -7,13 +7,23 @@
 
 namespace tandem {
 
+std::optional<double> row_kernel(const VectorCores& cores, OperatorKind kind, Pass pass) {
+  if (pass != Pass::forward || cores.row_kernels.empty()) return std::nullopt;
+  const auto found = cores.row_kernels.find(std::string(name_of(kind)));
+  return found == cores.row_kernels.end() ? std::nullopt : std::optional(found->second);
+}
+
 Cycles vector_cycles(const VectorCores& cores, OperatorKind kind, Pass pass, const VectorShape& shape) {
   if (shape.rows <= 0 || shape.cols <= 0) return Cycles(0);
   const VectorWork work = vector_work(kind, pass);
   const std::int64_t vectors = ceil_div(checked_product(shape.rows, shape.cols), cores.lanes);
   double per_vector = 0;
-  for (std::size_t op = 0; op < kVectorOps; ++op) {
-    if (work.per_element[op] > 0) per_vector += work.per_element[op] / cores.throughput[op];
+  if (const std::optional<double> kernel = row_kernel(cores, kind, pass)) {
+    per_vector = *kernel;
+  } else {
+    for (std::size_t op = 0; op < kVectorOps; ++op) {
+      if (work.per_element[op] > 0) per_vector += work.per_element[op] / cores.throughput[op];
+    }
   }
   double cycles = static_cast<double>(vectors) * per_vector;
   if (work.row_reductions > 0) {

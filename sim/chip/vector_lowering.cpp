@@ -52,7 +52,7 @@ VectorLowering::VectorLowering(const Chip& chip, const Operator& op, const Mappi
   const std::int64_t tile_elements = mapping_.rows_per_tile * mapping_.cols_per_tile;
   const Bytes tile = hbm_in_.of(0, tile_elements) + hbm_out_.of(0, tile_elements);
   const std::int64_t for_size = ceil_div(kChunk.value(), std::max<std::int64_t>(1, tile.value()));
-  const std::int64_t for_room = chip.glb.capacity.value() / 8 / std::max<std::int64_t>(1, tile.value());
+  const std::int64_t for_room = chip.glb.capacity.value() / 2 / std::max<std::int64_t>(1, tile.value());
   chunk_ = std::max(cores, ceil_div(for_size, cores) * cores);
   chunk_ = std::clamp<std::int64_t>(std::min(chunk_, for_room), 1, tiles_);
 }

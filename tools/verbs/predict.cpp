@@ -6,6 +6,7 @@
 #include "tools/answer_json.h"
 #include "tools/answer_text.h"
 #include "tools/command_line.h"
+#include "tools/operator_energy.h"
 
 namespace tandem {
 namespace {
@@ -17,6 +18,7 @@ ExitCode run(const Arguments& arguments, const Session& session) {
   if (session.json) {
     nlohmann::ordered_json json = to_json(scenario);
     json["predicted"] = to_json(answer);
+    add_energy(json["predicted"], answer, scenario);
     print(text_of(json));
   } else {
     print(heading(scenario) + "\npredicted in closed form (nothing here was simulated)\n\n" +

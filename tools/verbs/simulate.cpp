@@ -9,6 +9,7 @@
 #include "tools/answer_json.h"
 #include "tools/answer_text.h"
 #include "tools/command_line.h"
+#include "tools/operator_energy.h"
 #include "tools/simulation_flags.h"
 
 namespace tandem {
@@ -24,6 +25,7 @@ ExitCode run(const Arguments& arguments, const Session& session) {
   if (session.json) {
     nlohmann::ordered_json json = to_json(scenario);
     json["simulated"] = to_json(answer);
+    add_energy(json["simulated"], answer, scenario);
     if (options.trace) json["trace"] = options.trace->string();
     print(text_of(json));
   } else {

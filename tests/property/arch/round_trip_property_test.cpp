@@ -52,6 +52,9 @@ class Randomiser {
       if (whole(0, 1) == 1 || type == DataType::bf16) field[type] = real(0.1, 8);
     }
   }
+  void operator()(std::string_view, std::map<std::string, double>& field, const Check&, Presence) {
+    if (whole(0, 1) == 1) field["softmax"] = real(0.1, 100);
+  }
   void operator()(std::string_view, std::map<std::string, Seconds>& field, const Check&, Presence) {
     for (const std::string_view kind : kLaunchKinds) {
       if (whole(0, 1) == 1) field[std::string(kind)] = Seconds(real(0, 1e-3));
