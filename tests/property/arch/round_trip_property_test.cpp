@@ -22,7 +22,13 @@ class Randomiser {
     const std::int64_t least = path == "global_buffer.capacity" ? std::int64_t{1} << 40 : std::int64_t{1} << 20;
     field = path == "hbm.atom" || path == "hbm.timing.page" ? Bytes(0) : Bytes(whole(least, 2 * least));
   }
-  void operator()(std::string_view, double& field, const Check&, Presence) { field = real(0.01, 100); }
+  void operator()(std::string_view path, double& field, const Check&, Presence) {
+    if (path.ends_with(".sustained")) {
+      field = real(0.1, 1);
+      return;
+    }
+    field = real(0.01, 100);
+  }
   void operator()(std::string_view, bool& field, const Check&, Presence) { field = whole(0, 1) == 1; }
   void operator()(std::string_view, Dataflow& field, const Check&, Presence) {
     field = static_cast<Dataflow>(whole(0, 2));
