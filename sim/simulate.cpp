@@ -10,6 +10,7 @@
 #include "sim/chip_simulation.h"
 #include "sim/cluster/cluster_simulation.h"
 #include "sim/cluster/iteration_answer.h"
+#include "sim/slice_memo.h"
 #include "sim/trace/config_texts.h"
 #include "sim/trace/hdf5_trace.h"
 
@@ -30,13 +31,18 @@ void require_mapped(const Program& program) {
   }
 }
 
-bool same_work(const Slice& a, const Slice& b) {
-  return a.mappings == b.mappings && a.schedule.order == b.schedule.order && a.graph == b.graph;
-}
-
 std::unique_ptr<Hdf5Trace> open_trace(const Cluster& cluster, const Program& program,
                                       const SimulationOptions& options) {
   return options.trace ? std::make_unique<Hdf5Trace>(*options.trace, cluster, program, options) : nullptr;
+}
+
+/// A run that leaves no trace; an earlier simulation's where there is one.
+SliceRun run_untraced(const Chip& chip, const Slice& slice, const SimulationOptions& options) {
+  if (options.memo == nullptr) return run_slice(chip, slice, options);
+  if (const SliceRun* earlier = options.memo->find(chip, options.ideal, slice)) return *earlier;
+  SliceRun run = run_slice(chip, slice, options);
+  options.memo->keep(chip, options.ideal, slice, run);
+  return run;
 }
 
 /// Runs every distinct slice on a chip; equal ones share the run.
@@ -52,6 +58,8 @@ void run_slices(const Cluster& cluster, const Program& program, const Simulation
     const auto index = static_cast<std::size_t>(equal - program.slices.begin());
     if (index < i && trace == nullptr) {
       runs.push_back(runs[index]);
+    } else if (trace == nullptr) {
+      runs.push_back(run_untraced(cluster.chip, slice, slice_options));
     } else {
       ChipTrace into = chip_trace;
       if (into.sink != nullptr) {

@@ -39,6 +39,8 @@ struct Ideal {
   bool launch = false;
 };
 
+class SliceMemo;
+
 struct SimulationOptions {
   Detail detail = Detail::operators;
   std::optional<std::filesystem::path> trace;  ///< HDF5 file to write
@@ -47,6 +49,7 @@ struct SimulationOptions {
   Ideal ideal;
   std::function<void(double fraction)> progress;  ///< called a few times a second at most
   std::function<bool()> cancelled;                ///< polled; true ends the run with files closed, `complete` 0
+  SliceMemo* memo = nullptr;                      ///< runs of slices to take from and add to, where no trace is written
 };
 
 /// Thrown when no event is left though work remains: says who waits for what. Exit code 3.

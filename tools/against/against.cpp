@@ -12,6 +12,7 @@
 #include "arch/config.h"
 #include "arch/support/config_tree.h"
 #include "sim/simulate.h"
+#include "sim/slice_memo.h"
 #include "tools/against/report.h"
 #include "tools/answer_json.h"
 #include "tools/files.h"
@@ -42,9 +43,10 @@ void require_plausible(const std::vector<RowMetric>& metrics) {
 }
 
 /// Evaluates a row; every failure has one of a few reasons.
-RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine,
+                   const SimulationOptions& options) {
   try {
-    RowAnswer answer = kind.evaluate(row, machine);
+    RowAnswer answer = kind.evaluate(row, machine, options);
     require_plausible(answer.metrics);
     return answer;
   } catch (const RowFailure&) {
@@ -62,10 +64,11 @@ RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOv
   }
 }
 
-std::string run_row(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine) {
+std::string run_row(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine,
+                    const SimulationOptions& options) {
   Json reply;
   try {
-    const RowAnswer answer = evaluate(kind, row, machine);
+    const RowAnswer answer = evaluate(kind, row, machine, options);
     reply = {{"machine", answer.machine}, {"metrics", Json::array()}};
     for (const RowMetric& metric : answer.metrics) {
       reply["metrics"].push_back({metric.name, metric.predicted, metric.simulated, metric.reference});
@@ -176,7 +179,12 @@ std::vector<RowOutcome> run_rows(const CsvTable& table, const ReferenceKind& kin
     progress.show(static_cast<double>(finished) / static_cast<double>(rows.size()),
                   fmt::format("{} of {}", finished, rows.size()));
   };
-  const auto task = [&](std::size_t index) { return run_row(kind, CsvRow(table, rows[index]), machine); };
+  // Each worker has a copy of its own, which outlives the row: rows of one model run the same slices.
+  SliceMemo memo;
+  SimulationOptions simulation;
+  simulation.detail = Detail::summary;
+  simulation.memo = &memo;
+  const auto task = [&](std::size_t index) { return run_row(kind, CsvRow(table, rows[index]), machine, simulation); };
   const std::vector<TaskOutcome> outcomes = run_forked(rows.size(), task, options);
   std::vector<RowOutcome> result;
   for (std::size_t i = 0; i < rows.size(); ++i) result.push_back(read_reply(rows[i], outcomes[i]));

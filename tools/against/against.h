@@ -13,6 +13,7 @@
 #include "arch/chip.h"
 #include "arch/cluster.h"
 #include "arch/support/error.h"
+#include "sim/simulate.h"
 #include "tools/arguments.h"
 #include "tools/csv.h"
 #include "tools/session.h"
@@ -54,7 +55,7 @@ struct ReferenceKind {
   std::vector<std::string_view> columns;   ///< a header with all of these is of this kind
   std::vector<std::string_view> group_by;  ///< columns whose values make the groups of the table
   /// Builds the case a row describes and answers it both ways.
-  RowAnswer (*evaluate)(const CsvRow& row, const MachineOverride& machine) = nullptr;
+  RowAnswer (*evaluate)(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) = nullptr;
 };
 
 ReferenceKind operators_kind();

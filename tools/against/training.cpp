@@ -164,7 +164,7 @@ double reference_seconds(const CsvRow& row, const Plan& plan) {
   return tokens / (row.number("tokens_per_s_per_accel") * static_cast<double>(plan.devices()));
 }
 
-RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine) {
+RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) {
   const Plan plan = plan_of(row);
   const TransformerModel model = model_of(row, plan);
   Cluster cluster = cluster_of_row(row.text("hardware"), row.text("network"), machine);
@@ -177,7 +177,7 @@ RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine) {
   Program program = build_program(model, plan);
   map_program(cluster.chip, program);
   const double predicted = to_seconds(predict(cluster, program).iteration.time).count();
-  const double simulated = to_seconds(simulate(cluster, program).iteration.time).count();
+  const double simulated = to_seconds(simulate(cluster, program, options).iteration.time).count();
   const double reference = reference_seconds(row, plan);
   std::vector<RowMetric> metrics{{"iteration_time_s", predicted, simulated, reference}};
   if (const auto rate = row.maybe_number("tokens_per_s_per_accel")) {
