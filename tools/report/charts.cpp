@@ -68,7 +68,7 @@ double value_axis(Svg& svg, double most, double top, double bottom, const std::s
     svg.line({x, top}, {x, bottom}, kGrid);
     svg.text({x, bottom + kRow}, short_number(value), Anchor::middle, "#666");
   }
-  svg.text({kWidth - 4, bottom + kRow}, unit, Anchor::end, "#666");
+  svg.text({kLabelWidth - 8, bottom + kRow}, unit, Anchor::end, "#666");
   return values.back() > 0 ? values.back() : 1;
 }
 

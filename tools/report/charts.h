@@ -26,7 +26,7 @@ Svg ranking_chart(const std::vector<ChartCandidate>& candidates);
 Svg cause_chart(const std::vector<ChartCandidate>& candidates);
 /// Area against throughput: all candidates as predicted, those simulated, the front of both, and baselines.
 Svg pareto_chart(const std::vector<ChartCandidate>& all, const std::vector<ChartCandidate>& baselines);
-/// The iteration, one row a unit, from a trace. Very short events of a row are merged into their neighbours.
+/// The iteration, one row a unit of one data parallel replica, from a trace. Very short events of a row are merged into their neighbours.
 Svg timeline_chart(const TraceFile& trace);
 
 }  // namespace tandem

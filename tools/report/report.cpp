@@ -73,6 +73,18 @@ std::string page(const std::string& title, const std::string& body) {
       escaped(title), body);
 }
 
+/// The rest of the report stands without it: the winner's traced run may have failed or been stopped.
+std::string timeline_section(const std::filesystem::path& trace) {
+  const std::string title = "One iteration of the best plan";
+  if (!std::filesystem::exists(trace)) return "";
+  try {
+    return section(title, "From best/trace.h5, one replica; all of it opens in ui.perfetto.dev after tandem export.",
+                   timeline_chart(TraceFile(trace)).element());
+  } catch (const ConfigError& error) {
+    return section(title, escaped(error.what()), "");
+  }
+}
+
 }  // namespace
 
 void write_report(const std::filesystem::path& run_directory) {
@@ -92,11 +104,7 @@ void write_report(const std::filesystem::path& run_directory) {
                   cause_chart(listed).element());
   body += section("Area against throughput", "Every candidate; lines join those that no other one beats in both.",
                   pareto.element());
-  if (std::filesystem::exists(run_directory / "best" / "trace.h5")) {
-    body += section("One iteration of the best plan",
-                    "From best/trace.h5; the whole of it opens in ui.perfetto.dev after tandem export.",
-                    timeline_chart(TraceFile(run_directory / "best" / "trace.h5")).element());
-  }
+  body += timeline_section(run_directory / "best" / "trace.h5");
   const std::string title = fmt::format("tandem: {} on {} chips", result.at("model").get<std::string>(),
                                         result.at("devices").get<std::int64_t>());
   write_file(run_directory / "report.html", page(title, body));

@@ -62,6 +62,13 @@ class Rows {
   std::map<std::int64_t, std::vector<Bar>> rows_;
 };
 
+/// Data parallel replicas do the same at the same time; the first stands for them ("stage0.dp1.cp0" does not).
+bool is_another_replica(const std::string& unit) {
+  const std::size_t at = unit.find(".dp");
+  if (at == std::string::npos) return false;
+  return unit.compare(at, 4, ".dp0") != 0;
+}
+
 }  // namespace
 
 Svg timeline_chart(const TraceFile& trace) {
@@ -69,12 +76,14 @@ Svg timeline_chart(const TraceFile& trace) {
   trace.for_each("/events", [&](const TraceSpan& span) { end = std::max(end, span.end_ps); });
   const double plot = kWidth - kLabels - kRight;
   Rows rows(static_cast<std::int64_t>(static_cast<double>(end) / plot));
-  trace.for_each("/events", [&](const TraceSpan& span) { rows.add(span); });
+  std::map<std::int64_t, std::string> names;
+  for (const TraceUnit& unit : trace.units()) names[unit.id] = unit.name;
+  trace.for_each("/events", [&](const TraceSpan& span) {
+    if (!is_another_replica(names[span.unit])) rows.add(span);
+  });
   const std::size_t shown = std::min(rows.rows().size(), kMostRows);
   const double bottom = kTop + kPitch * static_cast<double>(shown);
   Svg svg(kWidth, bottom + 48);
-  std::map<std::int64_t, std::string> names;
-  for (const TraceUnit& unit : trace.units()) names[unit.id] = unit.name;
 
   std::set<std::int64_t> kinds;
   double y = kTop;

@@ -50,6 +50,7 @@ CommandResult run(const std::vector<std::string>& words, int signal, std::chrono
   while (::waitpid(pid, &status, WNOHANG) == 0) {
     if (!signalled && Clock::now() - start >= delay) {
       ::kill(pid, signal);
+      ::kill(-pid, signal);
       signalled = true;
     }
     if (Clock::now() - start > kLimit) ::kill(pid, SIGKILL);

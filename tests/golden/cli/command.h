@@ -17,7 +17,7 @@ struct CommandResult {
 
 /// `words` after the program's name; neither stream is a terminal. A run of over two minutes is killed.
 CommandResult run_tandem(const std::vector<std::string>& words);
-/// The same, and `signal` sent `milliseconds` after the start.
+/// The same, and `signal` sent `milliseconds` after the start, to the process and to its group, as timeout(1) does.
 CommandResult run_tandem_with_signal(const std::vector<std::string>& words, int signal, int milliseconds);
 
 /// A folder of its own for each test.

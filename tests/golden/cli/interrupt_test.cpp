@@ -42,5 +42,18 @@ TEST_F(Interrupt, AKilledRunLeavesAReadableTrace) {
   EXPECT_TRUE(json::parse(text_of_file(path("t.json")))["traceEvents"].is_array());
 }
 
+TEST_F(Interrupt, RowsThatRanAreKept) {
+  std::string rows = "device,op,dtype,batch,M,N,K,latency_us,includes_launch_overhead\n";
+  for (int i = 0; i < 400; ++i) rows += "any,matmul,fp16,1,4096,4096," + std::to_string(4096 + 64 * i) + ",600,no\n";
+  const CommandResult result = run_tandem_with_signal(
+      {"validate", "--against", write("rows.csv", rows), "--chip", "a100-80gb", "--csv", path("out.csv"), "--json"},
+      SIGTERM, 1500);
+  ASSERT_EQ(result.status, 130) << result.err;
+  const json summary = json::parse(result.out);
+  EXPECT_EQ(summary["rows"], 400);
+  EXPECT_GT(summary["failed"].get<int>(), 0);
+  EXPECT_TRUE(std::filesystem::exists(path("out.csv")));
+}
+
 }  // namespace
 }  // namespace tandem
