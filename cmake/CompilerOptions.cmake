@@ -3,9 +3,10 @@
 add_library(tandem_options INTERFACE)
 target_include_directories(tandem_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(tandem_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wpedantic -Werror)
-# GCC 12 sees overlapping copies in plain std::string assignments (GCC bug 105329, fixed in 13).
+# GCC 12 sees overlapping and endless copies in plain std::string operations (GCC bug 105329, fixed in 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(tandem_options INTERFACE -Wno-restrict)
+  target_compile_options(tandem_options INTERFACE -Wno-array-bounds -Wno-restrict
+                                                  -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 # Results must not depend on the compiler's choice of fused operations.
 target_compile_options(tandem_options INTERFACE -ffp-contract=off)
@@ -15,9 +16,18 @@ if(TANDEM_SANITIZE)
   target_link_options(tandem_options INTERFACE -fsanitize=${TANDEM_SANITIZE})
 endif()
 
-# tandem_library(NAME SOURCES ... LINK ...): one static library per folder.
+# -O3 costs a quarter more compile time than -O2 and gains nothing measurable here.
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+
+# What nearly every file includes, parsed once per optimisation level. Sources still include what they use: a build
+# with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON holds them to it.
+set(TANDEM_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional>
+                          <stdexcept> <string> <string_view> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)
+
+# tandem_library(NAME SOURCES ... LINK ... HEADERS ...): one static library per folder; HEADERS are precompiled too.
 function(tandem_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;HEADERS")
   add_library(tandem_${name} STATIC ${arg_SOURCES})
   target_link_libraries(tandem_${name} PUBLIC tandem_options ${arg_LINK})
+  target_precompile_headers(tandem_${name} PRIVATE ${TANDEM_COMMON_HEADERS} ${arg_HEADERS})
 endfunction()
