@@ -18,7 +18,7 @@ namespace tandem {
 namespace {
 
 std::vector<Verb> all_verbs() {
-  return {search_verb(), predict_verb(), simulate_verb(), validate_verb(), show_verb(), export_verb()};
+  return {search_verb(), predict_verb(), simulate_verb(), validate_verb(), place_verb(), show_verb(), export_verb()};
 }
 
 FlagGroup common_flags() {

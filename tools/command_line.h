@@ -28,6 +28,7 @@ Verb search_verb();
 Verb predict_verb();
 Verb simulate_verb();
 Verb validate_verb();
+Verb place_verb();
 Verb show_verb();
 Verb export_verb();
 
