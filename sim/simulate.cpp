@@ -100,7 +100,7 @@ Answer simulate(const Cluster& cluster, const Program& program, const Simulation
   run_slices(cluster, program, options, sink == nullptr ? nullptr : trace.get(), chip_trace, first_operators, answer);
   const ClusterRun run = run_cluster(cluster, program, answer.slices, options, cluster_options, sink, units);
   add_iteration(answer, cluster, program, run);
-  answer.assumptions = modelling_assumptions();
+  answer.assumptions = modelling_assumptions(cluster);
   answer.assumptions.insert(answer.assumptions.end(), run.assumptions.begin(), run.assumptions.end());
   if (trace != nullptr) {
     trace->write_summary(answer, predicted, run);

@@ -34,6 +34,7 @@ DesignAxis parse_setting(const std::string& text) {
 }
 
 Chip with_settings(const Chip& chip, const std::vector<std::string>& settings) {
+  if (settings.empty()) return chip;
   DesignSpace space;
   space.base = chip;
   space.technology = load_technology(find_config("technology", chip.technology));

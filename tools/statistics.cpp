@@ -63,11 +63,13 @@ double relative_error(double estimate, double reference) { return std::abs(estim
 
 ErrorSummary summarise_errors(std::span<const double> estimates, std::span<const double> references) {
   if (estimates.size() != references.size()) throw std::invalid_argument("estimates and references differ in number");
-  if (estimates.empty()) return {kNaN, kNaN, kNaN, kNaN};
+  if (estimates.empty()) return {kNaN, kNaN, kNaN, kNaN, kNaN};
   std::vector<double> errors;
   errors.reserve(estimates.size());
   for (std::size_t i = 0; i < estimates.size(); ++i) errors.push_back(relative_error(estimates[i], references[i]));
   ErrorSummary summary;
+  for (std::size_t i = 0; i < estimates.size(); ++i) summary.bias += (estimates[i] - references[i]) / references[i];
+  summary.bias /= static_cast<double>(estimates.size());
   summary.mean_abs_error = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
   summary.max_abs_error = *std::max_element(errors.begin(), errors.end());
   summary.median_abs_error = median(std::move(errors));

@@ -11,6 +11,7 @@ struct ErrorSummary {
   double mean_abs_error = 0;  ///< of |estimate - reference| / reference, fractions
   double median_abs_error = 0;
   double max_abs_error = 0;
+  double bias = 0;         ///< mean of (estimate - reference) / reference
   double kendall_tau = 0;  ///< rank correlation; NaN where fewer than two rows differ
 };
 

@@ -18,7 +18,7 @@ struct ConfigText {
 std::vector<ConfigText> config_texts(const Cluster& cluster, const Program& program);
 
 /// What every simulated answer rests on, whatever the input.
-std::vector<std::string> modelling_assumptions();
+std::vector<std::string> modelling_assumptions(const Cluster& cluster);
 
 /// The model's dimensions, one `name: value` a line (YAML).
 std::string model_text(const TransformerModel& model);

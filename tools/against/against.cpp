@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -28,14 +29,14 @@ using Json = nlohmann::json;
 
 std::vector<ReferenceKind> all_kinds() { return {operators_kind(), collectives_kind(), training_kind()}; }
 
-void require_plausible(const std::vector<RowMetric>& metrics) {
+void require_plausible(const std::vector<RowMetric>& metrics, Answers answers) {
   if (metrics.empty()) throw RowFailure("the row states no reference value", "");
   for (const RowMetric& metric : metrics) {
     if (!(metric.reference > 0) || !std::isfinite(metric.reference)) {
       throw RowFailure("the reference value is not positive", metric.name);
     }
-    if (!(metric.predicted > 0) || !std::isfinite(metric.predicted) || !(metric.simulated > 0) ||
-        !std::isfinite(metric.simulated)) {
+    const bool simulated = answers == Answers::predicted || (metric.simulated > 0 && std::isfinite(metric.simulated));
+    if (!(metric.predicted > 0) || !std::isfinite(metric.predicted) || !simulated) {
       throw RowFailure("no positive answer",
                        fmt::format("{}: predicted {}, simulated {}", metric.name, metric.predicted, metric.simulated));
     }
@@ -44,10 +45,10 @@ void require_plausible(const std::vector<RowMetric>& metrics) {
 
 /// Evaluates a row; every failure has one of a few reasons.
 RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine,
-                   const SimulationOptions& options) {
+                   const SimulationOptions* options) {
   try {
     RowAnswer answer = kind.evaluate(row, machine, options);
-    require_plausible(answer.metrics);
+    require_plausible(answer.metrics, options == nullptr ? Answers::predicted : Answers::both);
     return answer;
   } catch (const RowFailure&) {
     throw;
@@ -65,13 +66,15 @@ RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOv
 }
 
 std::string run_row(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine,
-                    const SimulationOptions& options) {
+                    const SimulationOptions* options) {
   Json reply;
   try {
     const RowAnswer answer = evaluate(kind, row, machine, options);
-    reply = {{"machine", answer.machine}, {"metrics", Json::array()}};
+    reply = {{"machine", answer.machine}, {"metrics", Json::array()}, {"assumed", answer.assumed}};
     for (const RowMetric& metric : answer.metrics) {
-      reply["metrics"].push_back({metric.name, metric.predicted, metric.simulated, metric.reference});
+      // JSON has no NaN: what was not simulated travels as null.
+      reply["metrics"].push_back({metric.name, metric.predicted,
+                                  std::isnan(metric.simulated) ? Json() : Json(metric.simulated), metric.reference});
     }
   } catch (const RowFailure& failure) {
     reply = {{"failure", failure.what()}, {"reason", failure.reason()}};
@@ -96,8 +99,11 @@ RowOutcome read_reply(std::size_t row, const TaskOutcome& outcome) {
   result.answer.machine = reply["machine"].get<std::string>();
   for (const Json& metric : reply["metrics"]) {
     result.answer.metrics.push_back(
-        {metric[0].get<std::string>(), metric[1].get<double>(), metric[2].get<double>(), metric[3].get<double>()});
+        {metric[0].get<std::string>(), metric[1].get<double>(),
+         metric[2].is_null() ? std::numeric_limits<double>::quiet_NaN() : metric[2].get<double>(),
+         metric[3].get<double>()});
   }
+  result.answer.assumed = reply["assumed"].get<std::vector<std::string>>();
   return result;
 }
 
@@ -169,7 +175,8 @@ std::vector<std::size_t> select_rows(const CsvTable& table, std::span<const std:
 }
 
 std::vector<RowOutcome> run_rows(const CsvTable& table, const ReferenceKind& kind, std::span<const std::size_t> rows,
-                                 const MachineOverride& machine, std::int64_t limit_seconds, const Session& session) {
+                                 const MachineOverride& machine, Answers answers, std::int64_t limit_seconds,
+                                 const Session& session) {
   Progress progress(session, "rows");
   ForkedOptions options;
   options.jobs = session.jobs;
@@ -184,7 +191,9 @@ std::vector<RowOutcome> run_rows(const CsvTable& table, const ReferenceKind& kin
   SimulationOptions simulation;
   simulation.detail = Detail::summary;
   simulation.memo = &memo;
-  const auto task = [&](std::size_t index) { return run_row(kind, CsvRow(table, rows[index]), machine, simulation); };
+  const auto task = [&](std::size_t index) {
+    return run_row(kind, CsvRow(table, rows[index]), machine, answers == Answers::both ? &simulation : nullptr);
+  };
   const std::vector<TaskOutcome> outcomes = run_forked(rows.size(), task, options);
   std::vector<RowOutcome> result;
   for (std::size_t i = 0; i < rows.size(); ++i) result.push_back(read_reply(rows[i], outcomes[i]));
@@ -199,8 +208,9 @@ ExitCode validate_against(const Arguments& arguments, const Session& session) {
   const ReferenceKind kind = kind_of(table);
   const std::vector<std::size_t> rows = select_rows(table, arguments.texts("where"));
   const MachineOverride machine = override_from(arguments, session);
+  const Answers answers = arguments.has("predict-only") ? Answers::predicted : Answers::both;
   const auto limit = arguments.positive("time-limit").value_or(600);
-  const std::vector<RowOutcome> outcomes = run_rows(table, kind, rows, machine, limit, session);
+  const std::vector<RowOutcome> outcomes = run_rows(table, kind, rows, machine, answers, limit, session);
   if (csv) write_file(*csv, against_csv(table, outcomes));
   print(session.json ? text_of(against_json(outcomes)) : against_text(table, kind, outcomes));
   fmt::print(stderr, "{}", failures_text(table, outcomes));

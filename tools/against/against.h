@@ -33,14 +33,15 @@ class RowFailure : public std::runtime_error {
 
 /// One quantity of a row in three answers.
 struct RowMetric {
-  std::string name;  ///< "latency_s", "tokens_per_second"
-  double predicted = 0, simulated = 0, reference = 0;
+  std::string name;                                    ///< "latency_s", "tokens_per_second"
+  double predicted = 0, simulated = 0, reference = 0;  ///< simulated: NaN if it was not asked for
 };
 
 /// What a row came to: the machine it was run on, and its quantities, the kind's main one first.
 struct RowAnswer {
   std::string machine;
   std::vector<RowMetric> metrics;
+  std::vector<std::string> assumed;  ///< where the row does not say: "112 heads"
 };
 
 /// Machines that replace those the rows name.
@@ -54,8 +55,8 @@ struct ReferenceKind {
   std::string_view name;                   ///< "operators"
   std::vector<std::string_view> columns;   ///< a header with all of these is of this kind
   std::vector<std::string_view> group_by;  ///< columns whose values make the groups of the table
-  /// Builds the case a row describes and answers it both ways.
-  RowAnswer (*evaluate)(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) = nullptr;
+  /// Builds the case a row describes and answers it both ways; without options by prediction alone.
+  RowAnswer (*evaluate)(const CsvRow& row, const MachineOverride& machine, const SimulationOptions* options) = nullptr;
 };
 
 ReferenceKind operators_kind();
@@ -68,6 +69,8 @@ ReferenceKind kind_of(const CsvTable& table);
 /// Rows for which every COLUMN=VALUE holds. ConfigError for a filter without '=', an unknown column, or no row left.
 std::vector<std::size_t> select_rows(const CsvTable& table, std::span<const std::string> filters);
 
+enum class Answers { predicted, both };
+
 /// What became of one row.
 struct RowOutcome {
   std::size_t row = 0;
@@ -76,7 +79,8 @@ struct RowOutcome {
 };
 
 std::vector<RowOutcome> run_rows(const CsvTable& table, const ReferenceKind& kind, std::span<const std::size_t> rows,
-                                 const MachineOverride& machine, std::int64_t limit_seconds, const Session& session);
+                                 const MachineOverride& machine, Answers answers, std::int64_t limit_seconds,
+                                 const Session& session);
 
 /// The whole of `tandem validate --against`.
 ExitCode validate_against(const Arguments& arguments, const Session& session);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "search/mapper.h"
@@ -79,7 +80,7 @@ Seconds host_overhead(const Chip& chip, const CsvRow& row) {
   return other == host.end() ? Seconds(0) : other->second;
 }
 
-RowAnswer evaluate_operator(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) {
+RowAnswer evaluate_operator(const CsvRow& row, const MachineOverride& machine, const SimulationOptions* options) {
   const Chip chip = chip_of_row(row.text("device"), machine);
   const Operator described = operator_of(row);
   const Operator op = is_timed_from_host(row) ? repeated(described, chip) : described;
@@ -90,10 +91,13 @@ RowAnswer evaluate_operator(const CsvRow& row, const MachineOverride& machine, c
   const double host = host_overhead(chip, row).count();
   const auto kernels = static_cast<double>(kernels_of(row));
   constexpr double kMicrosecond = 1e-6;
-  return {chip.name,
-          {{"latency_s", kernels * to_seconds(predict_operator(chip, op, mapping).time).count() + host,
-            kernels * to_seconds(simulate_operator(chip, op, mapping, options).time).count() + host,
-            row.number("latency_us") * kMicrosecond}}};
+  return {
+      chip.name,
+      {{"latency_s", kernels * to_seconds(predict_operator(chip, op, mapping).time).count() + host,
+        options == nullptr ? NAN
+                           : kernels * to_seconds(simulate_operator(chip, op, mapping, *options).time).count() + host,
+        row.number("latency_us") * kMicrosecond}},
+      {}};
 }
 
 /// The whole number after `key` in free text ("heads 64").
@@ -109,7 +113,7 @@ std::int64_t number_after(const std::string& text, const std::string& key) {
 
 /// One layer of a GPT under tensor parallelism, its collectives included.
 /// Source of such rows: Korthikanti et al. (arXiv 2205.05198), table 4.
-RowAnswer evaluate_layer(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) {
+RowAnswer evaluate_layer(const CsvRow& row, const MachineOverride& machine, const SimulationOptions* options) {
   const std::string context = row.text("context");
   const std::int64_t hidden = row.integer("N");
   const std::int64_t heads = number_after(context, "heads ");
@@ -137,11 +141,13 @@ RowAnswer evaluate_layer(const CsvRow& row, const MachineOverride& machine, cons
   };
   constexpr double kMicrosecond = 1e-6;
   return {cluster.name,
-          {{"latency_s", time(predict(cluster, program)), time(simulate(cluster, program, options)),
-            row.number("latency_us") * kMicrosecond}}};
+          {{"latency_s", time(predict(cluster, program)),
+            options == nullptr ? NAN : time(simulate(cluster, program, *options)),
+            row.number("latency_us") * kMicrosecond}},
+          {}};
 }
 
-RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) {
+RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const SimulationOptions* options) {
   return row.text("op").starts_with("transformer_layer_") ? evaluate_layer(row, machine, options)
                                                           : evaluate_operator(row, machine, options);
 }

@@ -35,16 +35,19 @@ std::vector<std::string> metric_names(const std::vector<RowOutcome>& outcomes) {
 }
 
 MetricErrors errors_of(const std::vector<const RowOutcome*>& outcomes, const std::string& name) {
-  std::vector<double> predicted, simulated, reference;
+  std::vector<double> predicted, simulated, reference, reference_of_simulated;
   for (const RowOutcome* outcome : outcomes) {
     for (const RowMetric& metric : outcome->answer.metrics) {
       if (metric.name != name) continue;
       predicted.push_back(metric.predicted);
-      simulated.push_back(metric.simulated);
       reference.push_back(metric.reference);
+      if (std::isnan(metric.simulated)) continue;
+      simulated.push_back(metric.simulated);
+      reference_of_simulated.push_back(metric.reference);
     }
   }
-  return {name, reference.size(), summarise_errors(predicted, reference), summarise_errors(simulated, reference)};
+  return {name, reference.size(), summarise_errors(predicted, reference),
+          summarise_errors(simulated, reference_of_simulated)};
 }
 
 std::vector<const RowOutcome*> pointers(const std::vector<RowOutcome>& outcomes) {
@@ -65,8 +68,12 @@ Json to_json(const ErrorSummary& errors) {
   return {{"mean_abs_error", errors.mean_abs_error},
           {"median_abs_error", errors.median_abs_error},
           {"max_abs_error", errors.max_abs_error},
+          {"bias", errors.bias},
           {"kendall_tau", errors.kendall_tau}};
 }
+
+/// A number of the CSV file; empty if there is none.
+std::string cell(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : std::string(); }
 
 std::string tau_text(double tau) { return std::isfinite(tau) ? fmt::format("{:.3f}", tau) : std::string("n/a"); }
 
@@ -77,10 +84,12 @@ std::vector<std::string> table_row(const std::string& label, const MetricErrors&
           percent(errors.predicted.mean_abs_error),
           percent(errors.predicted.median_abs_error),
           percent(errors.predicted.max_abs_error),
+          signed_percent(errors.predicted.bias),
           tau_text(errors.predicted.kendall_tau),
           percent(errors.simulated.mean_abs_error),
           percent(errors.simulated.median_abs_error),
           percent(errors.simulated.max_abs_error),
+          signed_percent(errors.simulated.bias),
           tau_text(errors.simulated.kendall_tau)};
 }
 
@@ -91,7 +100,8 @@ std::string group_of(const CsvTable& table, const ReferenceKind& kind, std::size
 }
 
 TextTable error_table(const std::string& first) {
-  return TextTable({first, "rows", "failed", "predicted", "median", "max", "tau", "simulated", "median", "max", "tau"});
+  return TextTable({first, "rows", "failed", "predicted", "median", "max", "bias", "tau", "simulated", "median", "max",
+                    "bias", "tau"});
 }
 
 }  // namespace
@@ -120,7 +130,8 @@ std::string against_text(const CsvTable& table, const ReferenceKind& kind, const
   std::size_t failed = 0;
   for (const auto& [reason, count] : failures) failed += count;
   std::string text = fmt::format(
-      "{} of {} rows ran; errors are |x - reference| / reference: mean, median, largest; tau: "
+      "{} of {} rows ran; errors are |x - reference| / reference: mean, median, largest; bias: mean of (x - "
+      "reference) / reference; tau: "
       "rank correlation\n\n",
       outcomes.size() - failed, outcomes.size());
   TextTable totals = error_table(std::string(kind.name));
@@ -160,7 +171,7 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
   for (const std::string& name : names) {
     text += fmt::format("{0}_predicted,{0}_simulated,{0}_reference,{0}_error_predicted,{0}_error_simulated,", name);
   }
-  text += "machine,failure\n";
+  text += "machine,assumed,failure\n";
   for (const RowOutcome& outcome : outcomes) {
     for (const CsvField& field : table.rows[outcome.row]) text += csv_quoted(field.text) + ",";
     for (const std::string& name : names) {
@@ -170,11 +181,13 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
         text += ",,,,,";
         continue;
       }
-      text += fmt::format("{:.9g},{:.9g},{:.9g},{:.6g},{:.6g},", metric->predicted, metric->simulated,
-                          metric->reference, relative_error(metric->predicted, metric->reference),
-                          relative_error(metric->simulated, metric->reference));
+      text += fmt::format("{},{},{},{},{},", cell(metric->predicted), cell(metric->simulated), cell(metric->reference),
+                          cell(relative_error(metric->predicted, metric->reference)),
+                          cell(relative_error(metric->simulated, metric->reference)));
     }
-    text += csv_quoted(outcome.answer.machine) + "," + csv_quoted(outcome.failure) + "\n";
+    text += csv_quoted(outcome.answer.machine) + "," +
+            csv_quoted(fmt::format("{}", fmt::join(outcome.answer.assumed, "; "))) + "," + csv_quoted(outcome.failure) +
+            "\n";
   }
   return text;
 }

@@ -16,6 +16,9 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+/// Gathers what a row leaves open and how it was filled in.
+using Assumed = std::vector<std::string>;
+
 /// Heads where the source does not say: the divisor of tp's share that brings the head size nearest to 128.
 std::int64_t likely_heads(std::int64_t hidden, std::int64_t tp) {
   constexpr double kUsualHead = 128;
@@ -39,50 +42,33 @@ std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tp) {
   return checked_product(ceil_div(vocabulary, unit), unit);
 }
 
-std::int64_t sequence_of(const CsvRow& row) {
+std::int64_t sequence_of(const CsvRow& row, Assumed& assumed) {
   if (const auto sequence = row.maybe_integer("seq")) return *sequence;
-  // MLPerf BERT, phase 2: packed to 512 tokens.
-  if (row.text("family") == "bert") return 512;
-  throw RowFailure("the sequence length is not stated", "");
+  if (row.text("family") != "bert") throw RowFailure("the sequence length is not stated", "");
+  assumed.emplace_back("sequence 512 (MLPerf BERT, phase 2, packed)");
+  return 512;
 }
 
-TransformerModel llama_like(TransformerModel model, const CsvRow& row) {
-  model.family = "llama";
-  model.kv_heads = row.maybe_integer("kv_heads").value_or(model.heads);
-  model.position_embeddings = 0;
-  model.activation = Activation::silu;
-  model.norm = Norm::rmsnorm;
-  model.gated_mlp = row.text("gated_mlp") == "yes";
-  model.rotary = true;
-  model.attention_bias = model.output_bias = model.mlp_bias = false;
-  model.tied_embeddings = false;
-  return model;
-}
-
-TransformerModel model_of(const CsvRow& row, const Plan& plan) {
-  const std::int64_t hidden = row.integer("hidden");
-  const std::int64_t heads = row.maybe_integer("heads").value_or(likely_heads(hidden, plan.tp));
-  constexpr std::int64_t kGpt2Vocabulary = 50257;
-  const std::int64_t vocabulary = padded_vocabulary(row.maybe_integer("vocab").value_or(kGpt2Vocabulary), plan.tp);
-  TransformerModel model =
-      make_gpt(row.text("model"), row.integer("layers"), hidden, heads, row.integer("ffn"), vocabulary, plan.sequence);
-  const std::string family = row.text("family");
-  if (family == "llama" || family == "maxtext") return llama_like(std::move(model), row);
-  if (family == "palm") {
-    model = llama_like(std::move(model), row);
-    model.parallel_residual = true;
-    model.tied_embeddings = true;
-    constexpr std::int64_t kPalmHead = 256;  // PaLM (arXiv 2204.02311), section 3
-    model.head_dim = kPalmHead;
-  } else if (family == "mpt") {
-    // MPT: ALiBi in place of positions, no biases (MosaicML llm-foundry).
-    model.position_embeddings = 0;
-    model.attention_bias = model.output_bias = model.mlp_bias = false;
-  } else if (family == "bert") {
-    model.causal = false;
-  } else if (family != "gpt") {
-    throw RowFailure("unknown model family", family);
+TransformerModel model_of(const CsvRow& row, const Plan& plan, Assumed& assumed) {
+  ModelDimensions dimensions{.layers = row.integer("layers"),
+                             .hidden = row.integer("hidden"),
+                             .heads = 0,
+                             .kv_heads = row.maybe_integer("kv_heads").value_or(0),
+                             .ffn = row.integer("ffn"),
+                             .vocab = 0,
+                             .positions = plan.sequence};
+  if (const auto heads = row.maybe_integer("heads")) {
+    dimensions.heads = *heads;
+  } else {
+    dimensions.heads = likely_heads(dimensions.hidden, plan.tp);
+    assumed.push_back(fmt::format("{} heads", dimensions.heads));
   }
+  constexpr std::int64_t kGpt2Vocabulary = 50257;
+  const auto vocabulary = row.maybe_integer("vocab");
+  if (!vocabulary) assumed.push_back(fmt::format("vocabulary {} (GPT-2's)", kGpt2Vocabulary));
+  dimensions.vocab = padded_vocabulary(vocabulary.value_or(kGpt2Vocabulary), plan.tp);
+  TransformerModel model = make_model(row.text("family"), row.text("model"), dimensions);
+  if (row.has("gated_mlp")) model.gated_mlp = row.text("gated_mlp") == "yes";
   return model;
 }
 
@@ -93,23 +79,41 @@ PipelineSchedule schedule_of(const CsvRow& row, std::int64_t virtual_stages) {
   return virtual_stages > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
 }
 
-Recompute recompute_of(const CsvRow& row) {
+Recompute recompute_of(const CsvRow& row, Assumed& assumed) {
   const std::string text = row.text("recompute");
   if (text == "full" || text == "yes") return Recompute::full;
-  // MaxText's "minimal" keeps the outputs of matmuls; "unknown" rows are of systems whose papers say selective.
-  if (text.starts_with("selective") || text == "minimal" || text == "qkv_proj_offloaded" || text == "custom" ||
-      text == "unknown") {
+  if (text == "none") return Recompute::none;
+  if (text.starts_with("selective")) return Recompute::selective;
+  // MaxText's "minimal" keeps the outputs of matmuls, its offloading and custom policies those of the projections.
+  if (text == "minimal" || text == "qkv_proj_offloaded" || text == "custom") {
+    assumed.push_back(fmt::format("recompute selective for '{}'", text));
     return Recompute::selective;
   }
-  return Recompute::none;
+  if (text.empty() || text == "none/selective per recipe") {
+    assumed.emplace_back("no recompute");
+    return Recompute::none;
+  }
+  if (text == "unknown") {
+    assumed.emplace_back("recompute selective");
+    return Recompute::selective;
+  }
+  throw RowFailure("unknown kind of recompute", text);
 }
 
 std::int64_t zero_stage_of(const CsvRow& row) {
   const std::string text = row.text("optimizer_sharding");
-  if (contains(text, "optimizer+gradient") || text == "SHARD_GRAD_OP") return 2;
+  if (text.empty() || text == "no" || text == "none") return 0;
+  if (contains(text, "optimizer+gradient") || text == "SHARD_GRAD_OP" || text == "ZeRO-2") return 2;
   if (text == "FULL_SHARD" || text == "FSDP" || text == "ZeRO-3") return 3;
   if (text == "ZeRO-1" || text == "distributed optimizer") return 1;
-  return 0;
+  throw RowFailure("unknown optimizer sharding", text);
+}
+
+Attention attention_of(const CsvRow& row, Assumed& assumed) {
+  const std::string text = row.text("attention_impl");
+  if (text.starts_with("flash") || text.starts_with("Flash")) return Attention::flash;
+  if (!text.starts_with("unfused") || contains(text, "not stated")) assumed.emplace_back("attention unfused");
+  return Attention::unfused;
 }
 
 /// Layers of each stage. Zero-bubble rows say that the first and last hold one fewer.
@@ -122,7 +126,7 @@ std::vector<std::int64_t> stages_of(const CsvRow& row, std::int64_t layers, std:
   return counts;
 }
 
-Plan plan_of(const CsvRow& row) {
+Plan plan_of(const CsvRow& row, Assumed& assumed) {
   Plan plan;
   plan.tp = row.maybe_integer("tp").value_or(1);
   plan.pp = row.maybe_integer("pp").value_or(1);
@@ -144,16 +148,14 @@ Plan plan_of(const CsvRow& row) {
     throw RowFailure("microbatches of a part of a sequence are not modelled", row.text("micro_batch"));
   }
   plan.microbatch = row.integer("micro_batch");
-  plan.sequence = sequence_of(row);
+  plan.sequence = sequence_of(row, assumed);
   plan.virtual_stages = row.maybe_integer("interleave_v").value_or(1);
   plan.schedule = schedule_of(row, plan.virtual_stages);
-  plan.recompute = recompute_of(row);
+  plan.recompute = recompute_of(row, assumed);
   plan.sequence_parallel = row.text("sequence_parallel") == "yes";
   plan.zero_stage = zero_stage_of(row);
   plan.dtype = dtype_of_row(row.text("precision"));
-  const std::string attention = row.text("attention_impl");
-  const bool flash = attention.starts_with("flash") || attention.starts_with("Flash");
-  plan.attention = flash ? Attention::flash : Attention::unfused;
+  plan.attention = attention_of(row, assumed);
   plan.stage_layers = stages_of(row, row.integer("layers"), checked_product(plan.pp, plan.virtual_stages));
   return plan;
 }
@@ -164,9 +166,10 @@ double reference_seconds(const CsvRow& row, const Plan& plan) {
   return tokens / (row.number("tokens_per_s_per_accel") * static_cast<double>(plan.devices()));
 }
 
-RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const SimulationOptions& options) {
-  const Plan plan = plan_of(row);
-  const TransformerModel model = model_of(row, plan);
+RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const SimulationOptions* options) {
+  Assumed assumed;
+  const Plan plan = plan_of(row, assumed);
+  const TransformerModel model = model_of(row, plan, assumed);
   Cluster cluster = cluster_of_row(row.text("hardware"), row.text("network"), machine);
   if (cluster.devices() != plan.devices()) cluster = cluster.resized(plan.devices());
   if (!cluster.chip.supports(plan.dtype)) {
@@ -177,7 +180,8 @@ RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const Simu
   Program program = build_program(model, plan);
   map_program(cluster.chip, program);
   const double predicted = to_seconds(predict(cluster, program).iteration.time).count();
-  const double simulated = to_seconds(simulate(cluster, program, options).iteration.time).count();
+  const double simulated =
+      options == nullptr ? NAN : to_seconds(simulate(cluster, program, *options).iteration.time).count();
   const double reference = reference_seconds(row, plan);
   std::vector<RowMetric> metrics{{"iteration_time_s", predicted, simulated, reference}};
   if (const auto rate = row.maybe_number("tokens_per_s_per_accel")) {
@@ -185,7 +189,7 @@ RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const Simu
     metrics.push_back(
         {"tokens_per_second", tokens / predicted, tokens / simulated, *rate * static_cast<double>(plan.devices())});
   }
-  return {cluster.name, std::move(metrics)};
+  return {cluster.name, std::move(metrics), std::move(assumed)};
 }
 
 }  // namespace

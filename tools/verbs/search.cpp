@@ -10,6 +10,7 @@
 #include "tools/progress.h"
 #include "tools/report/report.h"
 #include "tools/show/show.h"
+#include "tools/version.h"
 
 namespace tandem {
 namespace {
@@ -49,7 +50,7 @@ SearchOptions options_from(const Arguments& arguments, const Session& session, c
   if (arguments.has("force")) options.existing = ExistingRun::overwrite;
   if (arguments.has("prefilter-only")) options.scope = SearchScope::prefilter_only;
   if (arguments.has("jobs")) options.workers = session.jobs;
-  options.simulator = "SystemC";
+  options.simulator = "SystemC, tandem " + short_version();
   options.cancelled = interrupted;
   return options;
 }
