@@ -51,7 +51,7 @@ struct TensorCores {
   /// the work, filling of the load pipeline, epilogue.
   Seconds task_overhead{};
   /// Output tiles (m x n) that kernels exist for, such as "256x128 128x128"; empty: any tile.
-  std::string tiles;
+  std::string tiles{};
   /// MACs per cycle and PE by data type, relative to one; a type that is absent is not supported.
   std::map<DataType, double> macs_per_pe{};
 };

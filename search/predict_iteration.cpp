@@ -100,6 +100,7 @@ class Predictor {
         throw std::invalid_argument("slice " + slice.name + " is not mapped");
       }
       answer_.slices.push_back(SlicePlay(slice, operators).play());
+      bound_by_host(answer_.slices.back(), slice.graph.operators.size(), cluster_.issue_overhead);
       answer_.operators.insert(answer_.operators.end(), operators.begin(), operators.end());
     }
   }

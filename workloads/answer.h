@@ -93,6 +93,9 @@ struct SliceAnswer {
   TimeByCause by_cause;
 };
 
+/// A slice of `operators` takes no less than its host needs to launch them, `issue` each; the wait counts as software.
+void bound_by_host(SliceAnswer& slice, std::size_t operators, Seconds issue);
+
 struct LayerAnswer {
   std::string name;
   Picoseconds forward{}, backward{};  ///< one microbatch, collectives included
