@@ -18,6 +18,16 @@ const Slice* find_mapped(const std::map<std::string, std::vector<Slice>>& mapped
   return found == named->second.end() ? nullptr : &*found;
 }
 
+/// Sum over the slices among `steps`.
+Seconds slices_time(const std::vector<Step>& steps, const Answer& answer, Picoseconds SliceAnswer::*part) {
+  Picoseconds sum{};
+  for (const Step& step : steps) {
+    const auto* compute = std::get_if<ComputeStep>(&step);
+    if (compute != nullptr) sum += answer.slices[static_cast<std::size_t>(compute->slice)].*part;
+  }
+  return to_seconds(sum);
+}
+
 }  // namespace
 
 void ChipCosts::map_slices(Program& program) {
@@ -43,15 +53,24 @@ Answer ChipCosts::predicted(const Plan& plan) { return predict(cluster_, mapped(
 LayerTimes ChipCosts::layer_times(const PlanCosts& costs) {
   auto known = compute_times_.find(costs.share);
   if (known == compute_times_.end()) {
-    const Answer answer = predicted(costs.plan);
-    LayerTimes times;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      times[i] = {to_seconds(answer.layers.at(i).forward) - costs.communication[i].forward,
-                  to_seconds(answer.layers.at(i).backward) - costs.communication[i].backward};
+    const Program program = mapped(model_, costs.plan);
+    const Answer answer = predict(cluster_, program);
+    LayerCompute times;
+    for (std::size_t i = 0; i < times.device.size(); ++i) {
+      const LayerProgram& layer = program.layers.at(i);
+      times.device[i] = {slices_time(layer.forward, answer, &SliceAnswer::time),
+                         slices_time(layer.backward, answer, &SliceAnswer::time)};
+      times.host[i] = {slices_time(layer.forward, answer, &SliceAnswer::host),
+                       slices_time(layer.backward, answer, &SliceAnswer::host)};
     }
     known = compute_times_.emplace(costs.share, times).first;
   }
-  return known->second + costs.communication;
+  LayerTimes times = known->second.device + costs.communication;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    times[i].forward = std::max(times[i].forward, known->second.host[i].forward);
+    times[i].backward = std::max(times[i].backward, known->second.host[i].backward);
+  }
+  return times;
 }
 
 std::vector<Seconds> ChipCosts::endings(const PlanCosts& costs, std::int64_t layers) {

@@ -33,7 +33,10 @@ class ChipCosts {
   const Cluster& cluster_;
   const TransformerModel& model_;
   std::map<std::string, std::vector<Slice>> mapped_;  ///< by name
-  std::map<std::string, LayerTimes> compute_times_;   ///< by share
+  struct LayerCompute {
+    LayerTimes device, host;  ///< without communication; of the host's launches
+  };
+  std::map<std::string, LayerCompute> compute_times_;  ///< by share
   /// By stage, of a plan with so many layers in every stage.
   std::map<std::pair<const PlanCosts*, std::int64_t>, std::vector<Seconds>> endings_;
 };

@@ -100,7 +100,7 @@ class Predictor {
         throw std::invalid_argument("slice " + slice.name + " is not mapped");
       }
       answer_.slices.push_back(SlicePlay(slice, operators).play());
-      bound_by_host(answer_.slices.back(), slice.graph.operators.size(), cluster_.issue_overhead);
+      answer_.slices.back().host = to_picoseconds(cluster_.issue_overhead * static_cast<double>(operators.size()));
       answer_.operators.insert(answer_.operators.end(), operators.begin(), operators.end());
     }
   }
@@ -119,10 +119,22 @@ class Predictor {
     return time;
   }
 
+  /// One pass of a layer, which takes no less than its host needs.
+  TimeByCause pass_time(const std::vector<Step>& steps, std::int64_t device) {
+    TimeByCause time = steps_time(steps, device);
+    Picoseconds host{};
+    for (const Step& step : steps) {
+      const auto* compute = std::get_if<ComputeStep>(&step);
+      if (compute != nullptr) host += answer_.slices[static_cast<std::size_t>(compute->slice)].host;
+    }
+    time[Cause::software] += host_wait(time.total(), host);
+    return time;
+  }
+
   void predict_layers() {
     for (const LayerProgram& layer : program_.layers) {
-      const TimeByCause forward = steps_time(layer.forward, 0);
-      TimeByCause both = steps_time(layer.backward, 0);
+      const TimeByCause forward = pass_time(layer.forward, 0);
+      TimeByCause both = pass_time(layer.backward, 0);
       const Picoseconds backward = both.total();
       both += forward;
       answer_.layers.push_back({layer.name, forward.total(), backward, both});
@@ -135,8 +147,8 @@ class Predictor {
     StageWork work;
     for (auto run = program.layers.rbegin(); run != program.layers.rend(); ++run) {
       const LayerProgram& layer = program_.layers[static_cast<std::size_t>(run->layer)];
-      work.forward += steps_time(layer.forward, device).times(run->count);
-      const TimeByCause backward = steps_time(layer.backward, device);
+      work.forward += pass_time(layer.forward, device).times(run->count);
+      const TimeByCause backward = pass_time(layer.backward, device);
       work.backward += backward.times(run->count);
       work.backward_layers.insert(work.backward_layers.end(), static_cast<std::size_t>(run->count), backward.total());
     }

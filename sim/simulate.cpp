@@ -71,7 +71,8 @@ void run_slices(const Cluster& cluster, const Program& program, const Simulation
     runs.back().slice.name = slice.name;
     for (OperatorAnswer& op : runs.back().operators) op.slice = slice.name;
     answer.slices.push_back(runs.back().slice);
-    bound_by_host(answer.slices.back(), slice.graph.operators.size(), cluster.issue_overhead);
+    answer.slices.back().host =
+        to_picoseconds(cluster.issue_overhead * static_cast<double>(slice.graph.operators.size()));
     answer.operators.insert(answer.operators.end(), runs.back().operators.begin(), runs.back().operators.end());
   }
   if (trace != nullptr) trace->events_of_slice(-1);

@@ -31,11 +31,4 @@ TimeByCause TimeByCause::times(std::int64_t n) const {
 
 Picoseconds TimeByCause::total() const { return std::accumulate(part.begin(), part.end(), Picoseconds(0)); }
 
-void bound_by_host(SliceAnswer& slice, std::size_t operators, Seconds issue) {
-  const Picoseconds host = to_picoseconds(issue * static_cast<double>(operators));
-  if (host <= slice.time) return;
-  slice.by_cause[Cause::software] += host - slice.time;
-  slice.time = host;
-}
-
 }  // namespace tandem

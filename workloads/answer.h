@@ -91,10 +91,11 @@ struct SliceAnswer {
   std::string name;
   Picoseconds time{};
   TimeByCause by_cause;
+  Picoseconds host{};  ///< that the host needs to launch the operators, one after another
 };
 
-/// A slice of `operators` takes no less than its host needs to launch them, `issue` each; the wait counts as software.
-void bound_by_host(SliceAnswer& slice, std::size_t operators, Seconds issue);
+/// What a device that has worked for `device` still waits for its host, which has needed `host` to launch that work.
+inline Picoseconds host_wait(Picoseconds device, Picoseconds host) { return std::max(Picoseconds(0), host - device); }
 
 struct LayerAnswer {
   std::string name;

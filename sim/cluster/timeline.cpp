@@ -17,6 +17,16 @@ class TimelineBuilder {
       add_collective(std::get<CollectiveStep>(step));
     }
   }
+  /// One pass of a layer: its steps, and what its host still needs when the device is done with them.
+  void add_pass(const std::vector<Step>& steps) {
+    worked_ = host_ = Picoseconds(0);
+    for (const Step& step : steps) add(step);
+    const Picoseconds wait = host_wait(worked_, host_);
+    if (wait == Picoseconds(0)) return;
+    Segment& segment = busy();
+    segment.time += wait;
+    segment.by_cause[Cause::software] += wait;
+  }
   void add_bucket(const Collective& collective) {
     if (costs_.collective(Axis::data, collective, phase_).play == CollectivePlay::none) return;
     timeline_.push_back({.kind = SegmentKind::bucket, .axis = Axis::data, .collective = collective});
@@ -34,9 +44,12 @@ class TimelineBuilder {
     if (costs_.record == StepCosts::Record::slices) segment.slices.push_back({segment.time, slice});
     segment.time += answer.time;
     segment.by_cause += answer.by_cause;
+    worked_ += answer.time;
+    host_ += answer.host;
   }
   void add_collective(const CollectiveStep& call) {
     const CollectiveCost cost = costs_.collective(call.axis, call.collective, phase_);
+    worked_ += cost.alone.time;
     if (cost.play == CollectivePlay::alone) {
       Segment& segment = busy();
       segment.time += cost.alone.time;
@@ -49,6 +62,7 @@ class TimelineBuilder {
   const StepCosts& costs_;
   Phase phase_;
   Timeline timeline_;
+  Picoseconds worked_{}, host_{};  ///< of the pass so far
 };
 
 /// Layers of a stage in forward order, each run of equal layers written out.
@@ -69,7 +83,7 @@ Timeline backward_timeline(const Program& program, const StageProgram& stage, co
   TimelineBuilder builder(costs);
   std::size_t sent = 0;
   for (std::size_t done = 1; done <= layers.size(); ++done) {
-    for (const Step& step : layers[layers.size() - done]->backward) builder.add(step);
+    builder.add_pass(layers[layers.size() - done]->backward);
     // One bucket a layer, or spread evenly where there are more or fewer.
     for (; sent < buckets && (sent + 1) * layers.size() <= done * buckets; ++sent) {
       builder.add_bucket(bucket_collective(program.plan, stage.gradient_buckets[sent]));
@@ -93,7 +107,7 @@ StageTimelines stage_timelines(const Program& program, std::size_t stage_index, 
   StageTimelines timelines;
   TimelineBuilder forward(costs);
   for (const LayerProgram* layer : layers_of(program, stage)) {
-    for (const Step& step : layer->forward) forward.add(step);
+    forward.add_pass(layer->forward);
   }
   timelines.forward = forward.take();
   timelines.backward = backward_timeline(program, stage, costs, Buckets::none);
@@ -106,14 +120,17 @@ StageTimelines stage_timelines(const Program& program, std::size_t stage_index, 
 
 TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs) {
   TimeByCause total;
+  Picoseconds host{};
   for (const Step& step : steps) {
     if (const auto* compute = std::get_if<ComputeStep>(&step)) {
+      host += costs.slices[static_cast<std::size_t>(compute->slice)].host;
       total += costs.slices[static_cast<std::size_t>(compute->slice)].by_cause;
     } else {
       const auto& call = std::get<CollectiveStep>(step);
       total += causes_of(call.axis, costs.collective(call.axis, call.collective, Phase::layers).alone);
     }
   }
+  total[Cause::software] += host_wait(total.total(), host);
   return total;
 }
 

@@ -68,7 +68,6 @@ Json to_json(const ErrorSummary& errors) {
   return {{"mean_abs_error", errors.mean_abs_error},
           {"median_abs_error", errors.median_abs_error},
           {"max_abs_error", errors.max_abs_error},
-          {"bias", errors.bias},
           {"kendall_tau", errors.kendall_tau}};
 }
 

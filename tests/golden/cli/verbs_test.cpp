@@ -84,8 +84,13 @@ TEST_F(Verbs, AFieldOfTheChipCanBeReplaced) {
     EXPECT_EQ(result.status, 0) << result.err;
     return json::parse(result.out)["predicted"]["iteration"]["time_s"].get<double>();
   };
-  const double base = time(run_tandem(scenario("predict", {"--json"})));
-  EXPECT_GT(time(run_tandem(scenario("predict", {"--json", "--set", "chip.clock=700 MHz"}))), base);
+  // A cluster whose host is never in the way.
+  const std::vector<std::string> predict{"predict", "--cluster", "a100x4-nvlink", "--model", model_,
+                                         "--gbs",   "16",        "--json"};
+  const double base = time(run_tandem(predict));
+  std::vector<std::string> slower = predict;
+  slower.insert(slower.end(), {"--set", "chip.clock=700 MHz"});
+  EXPECT_GT(time(run_tandem(slower)), base);
   const CommandResult wrong = run_tandem(scenario("predict", {"--set", "chip.clok=1 GHz"}));
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("clock"));
