@@ -19,15 +19,21 @@ endif()
 # -O3 costs a quarter more compile time than -O2 and gains nothing measurable here.
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
-# What nearly every file includes, parsed once per optimisation level. Sources still include what they use: a build
+# What nearly every file includes, parsed once per kind of compilation. Sources still include what they use: a build
 # with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON holds them to it.
 set(TANDEM_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional>
-                          <stdexcept> <string> <string_view> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)
+                          <stdexcept> <string> <string_view> <utility> <vector> <fmt/format.h> <fmt/ranges.h>
+                          <nlohmann/json.hpp>)
 
-# tandem_library(NAME SOURCES ... LINK ... HEADERS ...): one static library per folder; HEADERS are precompiled too.
+# tandem_library(NAME SOURCES ... LINK ... [HEADERS ... | HEADERS_OF NAME]): one static library per folder; it
+# precompiles the common headers and HEADERS, or takes what another library has precompiled.
 function(tandem_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;HEADERS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADERS_OF" "SOURCES;LINK;HEADERS")
   add_library(tandem_${name} STATIC ${arg_SOURCES})
   target_link_libraries(tandem_${name} PUBLIC tandem_options ${arg_LINK})
-  target_precompile_headers(tandem_${name} PRIVATE ${TANDEM_COMMON_HEADERS} ${arg_HEADERS})
+  if(arg_HEADERS_OF)
+    target_precompile_headers(tandem_${name} REUSE_FROM tandem_${arg_HEADERS_OF})
+  else()
+    target_precompile_headers(tandem_${name} PRIVATE ${TANDEM_COMMON_HEADERS} ${arg_HEADERS})
+  endif()
 endfunction()
