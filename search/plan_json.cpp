@@ -21,7 +21,7 @@ E enum_at(const json& object, const char* key) {
 
 }  // namespace
 
-json plan_json(const Plan& plan) {
+nlohmann::ordered_json plan_json(const Plan& plan) {
   return {{"tp", plan.tp},
           {"pp", plan.pp},
           {"dp", plan.dp},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans and placements as JSON, for the journal, the workers and result.json. Keys are those of the plan's YAML.
+// Plans and placements as JSON, for the journal, the workers, result.json and answers. Keys are those of the plan's
+// YAML.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +10,7 @@
 
 namespace tandem {
 
-nlohmann::json plan_json(const Plan& plan);
+nlohmann::ordered_json plan_json(const Plan& plan);
 /// std::runtime_error if a field is missing or of another type.
 Plan plan_from_json(const nlohmann::json& json);
 

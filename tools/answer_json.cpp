@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "search/plan_json.h"
 #include "tools/version.h"
 
 namespace tandem {
@@ -63,33 +64,10 @@ Json to_json(const MemoryFootprint& memory) {
           {"workspace", memory.workspace.value()},   {"total", memory.total().value()}};
 }
 
-Json to_json(const Plan& plan) {
-  return {{"tp", plan.tp},
-          {"pp", plan.pp},
-          {"dp", plan.dp},
-          {"cp", plan.cp},
-          {"ep", plan.ep},
-          {"sequence_parallel", plan.sequence_parallel},
-          {"global_batch", plan.global_batch},
-          {"microbatch", plan.microbatch},
-          {"sequence", plan.sequence},
-          {"stage_layers", plan.stage_layers},
-          {"schedule", name_of(plan.schedule)},
-          {"virtual_stages", plan.virtual_stages},
-          {"recompute", name_of(plan.recompute)},
-          {"optimizer", name_of(plan.optimizer)},
-          {"zero_stage", plan.zero_stage},
-          {"dtype", name_of(plan.dtype)},
-          {"fp32_gradients", plan.fp32_gradients},
-          {"attention", name_of(plan.attention)},
-          {"overlap_gradients", plan.overlap_gradients},
-          {"fusion", name_of(plan.fusion)}};
-}
-
 Json to_json(const Scenario& scenario) {
   return {{"tandem", short_version()},          {"model", scenario.model.name},
           {"cluster", scenario.cluster.name},   {"chip", scenario.cluster.chip.name},
-          {"devices", scenario.plan.devices()}, {"plan", to_json(scenario.plan)}};
+          {"devices", scenario.plan.devices()}, {"plan", plan_json(scenario.plan)}};
 }
 
 Json to_json(const Answer& answer) {

@@ -11,7 +11,6 @@ namespace tandem {
 
 nlohmann::ordered_json to_json(const TimeByCause& by_cause);  ///< {cause: seconds}, causes that took none left out
 nlohmann::ordered_json to_json(const MemoryFootprint& memory);
-nlohmann::ordered_json to_json(const Plan& plan);
 nlohmann::ordered_json to_json(const Scenario& scenario);  ///< names, devices and plan
 nlohmann::ordered_json to_json(const Answer& answer);
 

@@ -77,10 +77,10 @@ std::string ratios_text(const Json& result) {
 std::string counts_text(const Json& result) {
   const Json& counts = result.at("counts");
   const Json& designs = counts.at("architectures");
+  const auto number = [&](const char* key) { return designs.at(key).get<std::int64_t>(); };
   std::string text =
-      fmt::format("architectures: {} enumerated, {} over the area limit, {} over the power limit\n",
-                  designs.at("enumerated").get<std::int64_t>(), designs.at("over_area").get<std::int64_t>(),
-                  designs.at("over_power").get<std::int64_t>());
+      fmt::format("architectures: {} enumerated, {} over the area limit, {} under it, {} over the power limit\n",
+                  number("enumerated"), number("over_area"), number("under_area"), number("over_power"));
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts.at("candidates").items()) {
     if (count.get<std::int64_t>() > 0) parts.push_back(fmt::format("{} {}", count.get<std::int64_t>(), status));

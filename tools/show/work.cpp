@@ -7,6 +7,7 @@
 
 #include "arch/support/error.h"
 #include "arch/support/units.h"
+#include "search/plan_json.h"
 #include "tools/answer_json.h"
 #include "tools/scenario.h"
 #include "tools/show/show.h"
@@ -91,7 +92,7 @@ Shown show_model(const TransformerModel& model, const Plan& plan) {
               {"active", counts.active}}},
             {"forward_flops_per_token", flops.forward},
             {"training_flops_per_token", flops.training},
-            {"plan", to_json(plan)},
+            {"plan", plan_json(plan)},
             {"memory_bytes", Json::array()},
             {"unused_keys", model.unused_keys}};
   for (const MemoryFootprint& stage : memory) json["memory_bytes"].push_back(to_json(stage));
@@ -123,7 +124,7 @@ Shown plan_view(const Plan& plan) {
                   {"devices", plan.devices()},
                   {"microbatches", microbatches},
                   {"ideal_bubble", bubble},
-                  {"plan", to_json(plan)}};
+                  {"plan", plan_json(plan)}};
   return {text, text_of(json)};
 }
 
