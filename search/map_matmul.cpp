@@ -56,13 +56,12 @@ std::int64_t longest_k(const Job& job, std::int64_t m, std::int64_t n, bool doub
   return room < per_k ? 0 : room / per_k;
 }
 
-/// The whole, or a power of two, or an array's worth at least where that fits.
-std::int64_t rounded_k(const Job& job, std::int64_t fits, std::int64_t whole) {
-  if (fits >= whole) return whole;
-  std::int64_t k = 1;
-  while (k * 2 <= fits) k *= 2;
+/// K cut into `steps` even runs of whole arrays, at most `fits`: behind a short tile the next load would not be hidden.
+std::int64_t even_k(const Job& job, std::int64_t fits, std::int64_t whole, std::int64_t steps) {
+  const std::int64_t even = ceil_div(whole, steps);
   const std::int64_t array = job.chip->tensor.rows;
-  return std::max(k, fits / array * array);
+  const std::int64_t rounded = ceil_div(even, array) * array;
+  return std::min(fits, rounded <= fits ? std::min(rounded, whole) : even);
 }
 
 MatmulMapping whole_problem(const Job& job, const TileCandidate& candidate) {
@@ -122,7 +121,7 @@ std::vector<OutputTile> tile_shapes(const Job& job, std::int64_t least) {
 std::vector<std::int64_t> depths(const Job& job, const TileShape& longest, std::int64_t whole) {
   constexpr std::int64_t kShort = 64, kFewTasks = 8;
   const MatmulShape& shape = job.op->matmul;
-  std::vector<std::int64_t> values{rounded_k(job, longest.k, whole)};
+  std::vector<std::int64_t> values{even_k(job, longest.k, whole, ceil_div(whole, longest.k))};
   const std::int64_t tasks = checked_product(shape.batch, ceil_div(shape.m, longest.m), ceil_div(shape.n, longest.n));
   const bool few = tasks <= kFewTasks * job.tensor_cores.count;
   if (!job.chip->tensor.tiles.empty() && few && values.front() >= 2 * kShort) values.push_back(kShort);
@@ -248,6 +247,18 @@ void offer_blocks(const Job& job, const TileCandidate& candidate, Best& best) {
   }
 }
 
+/// More and shorter tiles on their way to a core hide more latency.
+void offer_shorter_tiles(const Job& job, Best& best) {
+  const MatmulMapping found = *best.mapping;
+  const std::int64_t depth = std::min(found.block.k, ceil_div(job.op->matmul.k, found.split_k));
+  const std::int64_t steps = ceil_div(depth, found.tile.k);
+  for (const std::int64_t finer : {2, 4}) {
+    MatmulMapping mapping = found;
+    mapping.tile.k = even_k(job, found.tile.k, depth, steps * finer);
+    best.offer(job, mapping);
+  }
+}
+
 /// Which buffer is too small for even the least of tiles.
 [[noreturn]] void refuse(const Job& job) {
   MatmulMapping least;
@@ -275,7 +286,9 @@ MatmulMapping map_matmul(const Chip& chip, const Operator& op, CoreRange tensor_
         if (best.mapping && candidate.bound >= best.seconds) continue;
         offer_blocks(job, candidate, best);
       }
-      if (best.mapping) return *best.mapping;
+      if (!best.mapping) continue;
+      if (double_buffer && job.chip->tensor.tiles.empty()) offer_shorter_tiles(job, best);
+      return *best.mapping;
     }
   }
   refuse(job);

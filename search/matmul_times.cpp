@@ -117,10 +117,16 @@ Needs needs(const Chip& chip, const Operator& op, const Mapping& mapping, const 
   return n;
 }
 
+/// Reaching the first tile and leaving the last: latencies and one tile's way over the NoC.
+struct Ends {
+  Seconds memory{}, noc{}, vector{};
+};
+
 /// A block holds its buffer while it loads, waits and computes: with few tasks in a block, or few blocks at once, cores
 /// stand idle however fast everything is. Where outputs stay in the cores, the k blocks of one output block follow each
 /// other on the same cores, so only as many output blocks are under way as the buffers reach over.
-Seconds room_bound(const Operator& op, const Mapping& mapping, const ComputeTime& compute, const Needs& n) {
+Seconds room_bound(const Operator& op, const Mapping& mapping, const ComputeTime& compute, const Needs& n,
+                   const Ends& way) {
   const MatmulMapping& matmul = mapping.matmul;
   const LoopTrips trips = loop_trips(op, matmul);
   const std::int64_t cores = mapping.tensor_cores.count;
@@ -128,18 +134,20 @@ Seconds room_bound(const Operator& op, const Mapping& mapping, const ComputeTime
   const auto k_blocks = static_cast<double>(trips.blocks.k);
   const auto buffers = static_cast<double>(blocks_at_once(matmul));
   const auto waves = static_cast<double>(ceil_div(tasks_per_block(op, matmul), cores));
-  const Seconds load = n.memory / (outputs * k_blocks);
+  // Its operands come, its results go; those of the first and the last block are counted elsewhere.
+  const Seconds load = n.memory / (outputs * k_blocks) + way.memory + way.noc;
   const double share = needed_share(op, matmul);
   if (output_stays_in_core(op, matmul, cores)) {
     const double at_once = std::clamp(buffers / k_blocks, 1.0, outputs);
     const Seconds stay = compute.longest_task * (waves * share) + load * (k_blocks > buffers ? 0.0 : k_blocks);
-    return stay * (outputs / at_once);
+    return stay * std::ceil(outputs / at_once) - load;
   }
   const double blocks = outputs * k_blocks;
-  return (compute.longest_task * (waves * share) + load) * (blocks / std::min(buffers, blocks));
+  return (compute.longest_task * (waves * share) + load) * std::ceil(blocks / buffers) - load;
 }
 
-/// Two tiles stand in a core at once: one comes over the NoC while the other computes. Small tiles wait for latency.
+/// A tile holds its room in the core's local buffer from when it is asked for until it is computed: so many tiles stand
+/// there at once as fit beside the partial sums.
 Seconds latency_bound(const Chip& chip, const Operator& op, const Mapping& mapping, const Volumes& v,
                       const ComputeTime& compute, double tasks) {
   if (v.traffic.port_read.value() == 0) return Seconds(0);
@@ -152,7 +160,16 @@ Seconds latency_bound(const Chip& chip, const Operator& op, const Mapping& mappi
   const Seconds arrival =
       chip.noc.latency + chip.glb.latency +
       over(static_cast<double>(v.traffic.port_read.value()) / (tasks * steps * visits), chip.noc.port_bandwidth);
-  return (arrival * per_core + compute.total) / 2;
+  return (arrival * per_core + compute.occupied) / static_cast<double>(local_room(chip, op, mapping.matmul).tiles);
+}
+
+/// With one set of partial sums a core waits after every task until they have left.
+Seconds results_leave(const Chip& chip, const Operator& op, const Mapping& mapping, const Volumes& v, double tasks) {
+  if (local_room(chip, op, mapping.matmul).accumulator_sets > 1 || v.traffic.port_write.value() == 0) return Seconds(0);
+  const std::int64_t cores = mapping.tensor_cores.count;
+  const double waves = std::ceil(tasks / static_cast<double>(cores));
+  const auto bytes = static_cast<double>(v.traffic.port_write.value()) / tasks;
+  return (chip.noc.latency + chip.glb.latency + over(bytes, chip.noc.port_bandwidth)) * waves;
 }
 
 /// Whole waves go at the rate of memory or NoC, of which every task has an equal share; the tasks of a last wave that
@@ -173,10 +190,19 @@ Seconds after_last_load(const Operator& op, const MatmulMapping& mapping, std::i
   return std::min(compute.total, compute.longest_task * (per_core / static_cast<double>(visits)));
 }
 
-/// Reaching the first tile and leaving the last: latencies and one tile's way over the NoC.
-struct Ends {
-  Seconds memory{}, noc{}, vector{};
-};
+/// The parts of an output tile end together; then one vector core fetches and adds all of them.
+void add_reduction(Ends& e, const Chip& chip, const Operator& op, const Mapping& mapping, double tasks) {
+  const std::int64_t m = std::min(mapping.matmul.tile.m, op.matmul.m);
+  const std::int64_t n = std::min(mapping.matmul.tile.n, op.matmul.n);
+  const std::int64_t parts = mapping.matmul.split_k - 1;
+  const double outputs = tasks / static_cast<double>(mapping.matmul.split_k);
+  const double waves = std::ceil(outputs / static_cast<double>(std::max<std::int64_t>(1, mapping.vector_cores.count)));
+  const auto fetched = static_cast<double>(checked_product(kPartialSum.value(), m, n, parts));
+  const Cycles cycles =
+      vector_cycles(chip.vector, OperatorKind::residual_add, Pass::forward, {m, checked_product(n, parts)});
+  e.noc += chip.noc.latency + chip.glb.latency + over(fetched, chip.noc.port_bandwidth) * waves;
+  e.vector += cycles / chip.clock * waves;
+}
 
 Ends ends(const Chip& chip, const Operator& op, const Mapping& mapping, const Volumes& v, const Needs& n,
           double tasks) {
@@ -191,6 +217,7 @@ Ends ends(const Chip& chip, const Operator& op, const Mapping& mapping, const Vo
   if (tile_in > 0) e.noc += hop + over(tile_in, chip.noc.port_bandwidth);
   if (tile_out > 0) e.noc += hop + over(tile_out, chip.noc.port_bandwidth);
   e.vector = n.vector * (static_cast<double>(std::max<std::int64_t>(1, mapping.vector_cores.count)) / tasks);
+  if (mapping.matmul.split_k > 1) add_reduction(e, chip, op, mapping, tasks);
   return e;
 }
 
@@ -232,11 +259,12 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
   const Seconds last_tasks = after_last_load(op, mapping.matmul, cores, compute);
   const Seconds memory = std::max(Seconds(0), n.memory - n.first_load - n.last_store);
   const Seconds last_wave = last_wave_bound(std::max(memory, n.noc), compute, tasks, static_cast<double>(cores));
-  const Seconds room = room_bound(op, mapping, compute, n);
+  const Seconds room = room_bound(op, mapping, compute, n, e);
   const bool overlaps = blocks_at_once(mapping.matmul) > 1;
   const Seconds noc = std::max(n.noc, latency_bound(chip, op, mapping, v, compute, tasks));
   const Seconds loads = std::max(Seconds(0), n.load - n.first_load) + last_tasks;
-  const Seconds slowest = std::max({compute.total, n.vector, memory, noc, room, last_wave, loads});
+  const Seconds leave = results_leave(chip, op, mapping, v, tasks);
+  const Seconds slowest = std::max({compute.total + leave, n.vector, memory, noc, room, last_wave, loads});
   const auto add_compute = [&](Seconds whole) {
     const double ideal = std::min(peak.count() / chip.tensor.sustained, whole.count());
     const double fill = std::min(compute.fill_drain.count(), whole.count() - ideal);
@@ -250,8 +278,9 @@ OperatorTimes matmul_times(const Chip& chip, const Operator& op, const Mapping& 
     add_memory(part, memory, memory_ideal);
     at(part, Cause::noc) += noc.count();
     at(part, Cause::vector_compute) += n.vector.count();
-  } else if (slowest == compute.total) {
+  } else if (slowest == compute.total + leave) {
     add_compute(compute.total);
+    at(part, Cause::noc) += leave.count();
   } else if (slowest == memory) {
     add_memory(part, memory, memory_ideal);
   } else if (slowest == noc) {

@@ -36,7 +36,8 @@ struct ComputeTime {
   Seconds total{};
   Seconds fill_drain{};  ///< of total
   Seconds longest_task{};
-  Bytes local{};  ///< between local buffers and arrays
+  Seconds occupied{};  ///< sum over a core's tiles of their whole time, fills that hide included
+  Bytes local{};       ///< between local buffers and arrays
 };
 ComputeTime compute_time(const Chip& chip, const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
 

@@ -133,4 +133,19 @@ Bytes local_buffer_needed(const Operator& op, const MatmulMapping& mapping) {
   return inputs * (mapping.double_buffer ? 2 : 1) + kPartialSum * checked_product(tile.m, tile.n);
 }
 
+LocalRoom local_room(const Chip& chip, const Operator& op, const MatmulMapping& mapping) {
+  const TileShape& tile = mapping.tile;
+  const Bytes sums = kPartialSum * checked_product(tile.m, tile.n);
+  const Bytes per_k = size_of(op.dtype) * (tile.m + tile.n);
+  const Bytes spare = chip.tensor.local_buffer - local_buffer_needed(op, mapping);
+  // A short last k tile is worth more beside two full ones than a second set of sums.
+  const Bytes short_tile = per_k * (std::min(mapping.block.k, op.matmul.k) % tile.k);
+  LocalRoom room;
+  room.accumulator_sets = sums + short_tile <= spare ? 2 : 1;
+  room.inputs = chip.tensor.local_buffer - sums * room.accumulator_sets;
+  const std::int64_t fit = room.inputs.value() / std::max<std::int64_t>(1, (per_k * tile.k).value());
+  if (mapping.double_buffer) room.tiles = std::clamp<std::int64_t>(fit, 1, kMostTiles);
+  return room;
+}
+
 }  // namespace tandem

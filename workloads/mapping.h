@@ -102,6 +102,19 @@ std::int64_t blocks_at_once(const MatmulMapping& mapping);
 Bytes global_buffer_needed(const Operator& op, const MatmulMapping& mapping, std::int64_t cores);
 Bytes local_buffer_needed(const Operator& op, const MatmulMapping& mapping);
 
+/// Tiles whose operands may stand in a core at once, however small they are.
+inline constexpr std::int64_t kMostTiles = 16;
+
+/// How a core's local buffer is divided while it works on a mapping that fits: two sets of partial sums (one leaves
+/// while the next task begins) if two full input tiles, or two and a short last one, still fit beside them; input tiles
+/// have the rest.
+struct LocalRoom {
+  std::int64_t accumulator_sets = 1;
+  Bytes inputs{};
+  std::int64_t tiles = 1;  ///< full input tiles in it at once: one unless double-buffered, kMostTiles at most
+};
+LocalRoom local_room(const Chip& chip, const Operator& op, const MatmulMapping& mapping);
+
 /// How often the loops go through all blocks of the operand that does not depend on `unrelated` (A: n, B: m, C: k):
 /// once, unless that loop turns outside one of the operand's own.
 std::int64_t passes_over(const Operator& op, const MatmulMapping& mapping, Dim unrelated);

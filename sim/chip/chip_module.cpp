@@ -170,13 +170,9 @@ CommandProcessor::Command ChipModule::command(std::size_t position) const {
   if (command.is_matmul) {
     const MatmulMapping& tiling = mapping.matmul;
     command.global_buffer = tandem::global_buffer_needed(op, tiling, mapping.tensor_cores.count);
-    const Bytes sums = kPartialSum * (tiling.tile.m * tiling.tile.n);
-    const Bytes spare = chip_.tensor.local_buffer - local_buffer_needed(op, tiling);
-    // A short last k tile is worth more beside two full ones than a second set of sums.
-    const std::int64_t short_k = std::min(tiling.block.k, op.matmul.k) % tiling.tile.k;
-    const Bytes short_tile = size_of(op.dtype) * ((tiling.tile.m + tiling.tile.n) * short_k);
-    command.tensor.accumulator_sets = sums + short_tile <= spare ? 2 : 1;
-    command.tensor.room = chip_.tensor.local_buffer - sums * command.tensor.accumulator_sets;
+    const LocalRoom room = local_room(chip_, op, tiling);
+    command.tensor.accumulator_sets = room.accumulator_sets;
+    command.tensor.room = room.inputs;
     command.tensor.depth = tiling.double_buffer ? kMostTiles : 1;
   } else {
     const VectorLowering lowering(chip_, op, mapping);

@@ -10,9 +10,6 @@
 
 namespace tandem::sim {
 
-/// Loads that a core has under way at most, however small the tiles.
-inline constexpr std::int64_t kMostTiles = 16;
-
 /// Time of one tile on a tensor core. `steady` is what it takes right behind another tile, whose stream hides its fill.
 struct TileTime {
   Picoseconds total{}, steady{};
