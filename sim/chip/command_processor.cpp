@@ -101,7 +101,7 @@ void CommandProcessor::end(std::size_t position) {
   const Path& done = runs_[position].run->done();
   result.ended = true;
   result.end = done.at;
-  result.by_cause = done.causes;
+  result.by_cause = done.causes.all();
   buffer_.release(commands_[position].global_buffer);
   ++ended_;
   last_ended_ = static_cast<std::int32_t>(position);

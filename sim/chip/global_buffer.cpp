@@ -11,7 +11,7 @@ GlobalBuffer::GlobalBuffer(sc_core::sc_module_name name, const Spec& spec) : sc_
   dont_initialize();
 }
 
-void GlobalBuffer::submit(BufferAccess& access) { arrived_.push(now(), access.key, &access); }
+void GlobalBuffer::submit(BufferAccess& access) { arrived_.push(access.key, &access); }
 
 void GlobalBuffer::acquire(Bytes bytes) {
   used_ += bytes;
@@ -20,7 +20,15 @@ void GlobalBuffer::acquire(Bytes bytes) {
 
 void GlobalBuffer::process() {
   ++stats_.activations;
-  while (arrived_.due()) serve(*arrived_.pop());
+  arrived_.take([this](BufferAccess* access) { serve(*access); });
+}
+
+Picoseconds GlobalBuffer::bank_time(std::size_t part, Bytes bytes) {
+  Timed& timed = timed_[part];
+  if (timed.bytes != bytes) {
+    timed = {bytes, spec_.rate.time(spec_.row * ceil_div(bytes.value(), spec_.row.value()))};
+  }
+  return timed.time;
 }
 
 void GlobalBuffer::serve(BufferAccess& access) {
@@ -30,17 +38,17 @@ void GlobalBuffer::serve(BufferAccess& access) {
   const auto starts = [&begin](const Path& at) {
     if (begin.op < 0) begin = at;
   };
-  for (const BufferAccess::Part& part : access.parts) {
+  for (std::size_t i = 0; i < access.parts.size(); ++i) {
+    const BufferAccess::Part& part = access.parts[i];
     if (part.bytes.value() == 0) continue;
     if (part.shared != nullptr && part.shared->served) {
       starts(later(access.arrival, part.shared->begin));
       end = later(end, part.shared->end);
       continue;
     }
-    const Bytes moved = spec_.row * ceil_div(part.bytes.value(), spec_.row.value());
     const Path taken = port.begin(access.arrival);
     Path done = taken;
-    done.add(Cause::noc, spec_.rate.time(moved));
+    done.add(Cause::noc, bank_time(i, part.bytes));
     port.end(done);
     starts(taken);
     end = later(end, done);

@@ -6,6 +6,7 @@
 
 #include "sim/chip/memory_port.h"
 #include "sim/chip/path.h"
+#include "sim/kernel/delta_queue.h"
 #include "sim/kernel/rate.h"
 #include "sim/kernel/timed_queue.h"
 
@@ -70,10 +71,18 @@ class GlobalBuffer : public sc_core::sc_module {
   SC_HAS_PROCESS(GlobalBuffer);
   void process();
   void serve(BufferAccess& access);
+  [[nodiscard]] Picoseconds bank_time(std::size_t part, Bytes bytes);
+
+  /// Accesses of one kind follow each other with the same size.
+  struct Timed {
+    Bytes bytes{};
+    Picoseconds time{};
+  };
 
   Spec spec_;
-  std::array<Server, 2> ports_;  ///< by Access
-  TimedQueue<BufferAccess*> arrived_;
+  std::array<Timed, 3> timed_{};  ///< by part of an access
+  std::array<Server, 2> ports_;   ///< by Access
+  DeltaQueue<BufferAccess*> arrived_;
   Bytes used_{};
   Stats stats_;
 };

@@ -60,7 +60,7 @@ class Lowering {
  public:
   virtual ~Lowering() = default;
   virtual std::optional<BlockPlan> next_block() = 0;
-  [[nodiscard]] virtual std::int64_t steps(const BlockPlan& block, std::int64_t task) const = 0;
+  virtual std::int64_t steps(const BlockPlan& block, std::int64_t task) = 0;
   virtual TileStep step(const BlockPlan& block, std::int64_t task, std::int64_t step) = 0;
   virtual TaskResult result(const BlockPlan& block, std::int64_t task) = 0;
 };
@@ -69,16 +69,21 @@ class Lowering {
 class Share {
  public:
   Share() = default;
-  Share(Bytes total, std::int64_t elements) : total_(total.value()), elements_(elements) {}
+  Share(Bytes total, std::int64_t elements)
+      : total_(total.value()),
+        elements_(elements),
+        each_(elements > 0 && total.value() % elements == 0 ? total.value() / elements : -1) {}
   /// Bytes of elements [from, from + count); `from` may run beyond the whole (another pass over it).
   [[nodiscard]] Bytes of(std::int64_t from, std::int64_t count) const { return Bytes(upto(from + count) - upto(from)); }
 
  private:
   [[nodiscard]] std::int64_t upto(std::int64_t element) const {
     if (elements_ == 0) return 0;
+    if (each_ >= 0) return each_ * element;
     return static_cast<std::int64_t>(static_cast<Int128>(total_) * element / elements_);
   }
   std::int64_t total_ = 0, elements_ = 0;
+  std::int64_t each_ = -1;  ///< bytes of every element if that is a whole number
 };
 
 }  // namespace tandem::sim

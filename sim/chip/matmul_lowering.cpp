@@ -2,6 +2,7 @@
 #include "sim/chip/matmul_lowering.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "sim/kernel/rate.h"
 
@@ -53,6 +54,7 @@ MatmulLowering::MatmulLowering(const Chip& chip, const Operator& op, const Mappi
   // A mask that depends on k leaves tasks as they are and shortens them.
   masks_tasks_ = op.causal && is_masked(op, 0, shape.n - 1, 0, {1, 1, 1});
   index_ = Index{0, 0, 0, 0};
+  tasks_.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, mapping.tensor_cores.count)));
 }
 
 std::optional<MatmulLowering::Index> MatmulLowering::following(Index index) const {
@@ -172,36 +174,59 @@ std::pair<std::int64_t, std::int64_t> MatmulLowering::k_range(const BlockPlan& b
   return {begin, end};
 }
 
-std::int64_t MatmulLowering::steps(const BlockPlan& block, std::int64_t task) const {
-  const auto [begin, end] = k_range(block, output_of(block, task));
-  return std::max<std::int64_t>(1, end - begin);
+const MatmulLowering::Task& MatmulLowering::task_of(const BlockPlan& block, std::int64_t task) {
+  Task& known = tasks_[static_cast<std::size_t>((block.first_task + task) % static_cast<std::int64_t>(tasks_.size()))];
+  if (known.block == block.ordinal && known.task == task) return known;
+  known.block = block.ordinal;
+  known.task = task;
+  known.output = output_of(block, task);
+  std::tie(known.begin, known.end) = k_range(block, known.output);
+  known.whole = block.shape.k / mapping_.matmul.tile.k;
+  if (known.end - known.begin > 1) known.inner = make_step(block, known, 1);
+  return known;
+}
+
+std::int64_t MatmulLowering::steps(const BlockPlan& block, std::int64_t task) {
+  const Task& known = task_of(block, task);
+  return std::max<std::int64_t>(1, known.end - known.begin);
+}
+
+std::array<std::int64_t, 2> MatmulLowering::shared_of(const BlockPlan& block, const Task& task,
+                                                      std::int64_t k_tile) const {
+  const std::int64_t at_once = std::max<std::int64_t>(1, mapping_.tensor_cores.count / mapping_.matmul.split_k);
+  const std::int64_t wave = task.task / mapping_.matmul.split_k / at_once;
+  const std::int64_t k_tiles = ceil_div(block.shape.k, mapping_.matmul.tile.k);
+  const std::int64_t rows = ceil_div(block.shape.m, mapping_.matmul.tile.m);
+  const std::int64_t cols = ceil_div(block.shape.n, mapping_.matmul.tile.n);
+  return {((wave * rows + task.output.row) * k_tiles + k_tile) * 2,
+          ((wave * cols + task.output.col) * k_tiles + k_tile) * 2 + 1};
 }
 
 TileStep MatmulLowering::step(const BlockPlan& block, std::int64_t task, std::int64_t step) {
-  const Output output = output_of(block, task);
-  const auto [begin, end] = k_range(block, output);
+  const Task& known = task_of(block, task);
+  // The task's second step stands for all that follow, but for one of less depth.
+  const bool inner_is_whole = known.begin + 1 < known.whole;
+  if (step == 0 || !inner_is_whole || known.begin + step >= known.whole) return make_step(block, known, step);
+  TileStep result = known.inner;
+  if (chip_.noc.multicast) result.shared = shared_of(block, known, known.begin + step);
+  return result;
+}
+
+TileStep MatmulLowering::make_step(const BlockPlan& block, const Task& task, std::int64_t step) {
+  const auto& [output, begin, end] = std::tie(task.output, task.begin, task.end);
   TileStep result;
   const bool partial_first = block.sums_in && output.part == 0 && step == 0;
   const TileShape shape = tile_shape(block, output, std::min(begin + step, std::max<std::int64_t>(0, end - 1)));
   result.accumulators = kPartialSum * (shape.m * shape.n);
   if (partial_first && where_[kSlotC] != Residency::core) result.loads[kSlotC] = result.accumulators;
   if (end == begin) return result;  // a part without k tiles, or wholly masked
-  const std::int64_t k_tile = begin + step;
   const Bytes element = size_of(op_.dtype);
   const Bytes a = element * (shape.m * shape.k);
   const Bytes b = element * (shape.k * shape.n);
   result.inputs = a + b;
   if (where_[kSlotA] != Residency::core) result.loads[kSlotA] = a;
   if (where_[kSlotB] != Residency::core) result.loads[kSlotB] = b;
-  if (chip_.noc.multicast) {
-    const std::int64_t at_once = std::max<std::int64_t>(1, mapping_.tensor_cores.count / mapping_.matmul.split_k);
-    const std::int64_t wave = task / mapping_.matmul.split_k / at_once;
-    const std::int64_t k_tiles = ceil_div(block.shape.k, mapping_.matmul.tile.k);
-    const std::int64_t rows = ceil_div(block.shape.m, mapping_.matmul.tile.m);
-    const std::int64_t cols = ceil_div(block.shape.n, mapping_.matmul.tile.n);
-    result.shared = {((wave * rows + output.row) * k_tiles + k_tile) * 2,
-                     ((wave * cols + output.col) * k_tiles + k_tile) * 2 + 1};
-  }
+  if (chip_.noc.multicast) result.shared = shared_of(block, task, begin + step);
   const Timing& time = timing(shape);
   result.time = time.time;
   if (step == 0 && block.starts_tasks) {

@@ -19,7 +19,7 @@ class MatmulLowering : public Lowering {
   MatmulLowering(const Chip& chip, const Operator& op, const Mapping& mapping);
 
   std::optional<BlockPlan> next_block() override;
-  [[nodiscard]] std::int64_t steps(const BlockPlan& block, std::int64_t task) const override;
+  std::int64_t steps(const BlockPlan& block, std::int64_t task) override;
   TileStep step(const BlockPlan& block, std::int64_t task, std::int64_t step) override;
   TaskResult result(const BlockPlan& block, std::int64_t task) override;
 
@@ -35,6 +35,15 @@ class MatmulLowering : public Lowering {
     Bytes local_traffic;
   };
 
+  /// What all steps of a task share.
+  struct Task {
+    std::int64_t block = -1, task = -1;
+    Output output;
+    std::int64_t begin = 0, end = 0;  ///< tiles along k
+    std::int64_t whole = 0;           ///< the first tile along k of less than full depth
+    TileStep inner;                   ///< of a step that is neither the first nor of less depth
+  };
+
   [[nodiscard]] std::optional<Index> following(Index index) const;
   [[nodiscard]] TileShape block_shape(const Index& index) const;
   void plan_operands(BlockPlan& block, const Index* next);
@@ -46,6 +55,10 @@ class MatmulLowering : public Lowering {
   [[nodiscard]] Picoseconds vector_time(OperatorKind kind, Pass pass, const VectorShape& shape) const;
   [[nodiscard]] Picoseconds epilogue_time(const TileShape& tile) const;
   const Timing& timing(const TileShape& tile);
+  const Task& task_of(const BlockPlan& block, std::int64_t task);
+  [[nodiscard]] TileStep make_step(const BlockPlan& block, const Task& task, std::int64_t step);
+  [[nodiscard]] std::array<std::int64_t, 2> shared_of(const BlockPlan& block, const Task& task,
+                                                      std::int64_t k_tile) const;
 
   const Chip& chip_;
   const Operator& op_;
@@ -61,6 +74,7 @@ class MatmulLowering : public Lowering {
   Share output_, extra_read_, extra_write_;
   std::array<Residency, kSlots> where_{};
   std::vector<Timing> timings_;
+  std::vector<Task> tasks_;  ///< the latest of every core
 };
 
 }  // namespace tandem::sim

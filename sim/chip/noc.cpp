@@ -15,29 +15,32 @@ Noc::Flight& Noc::take_flight() {
 
 void Noc::submit(const NocTransfer& transfer) {
   Flight& flight = take_flight();
-  flight.transfer = transfer;
+  flight.port = transfer.port;
+  flight.tag = transfer.tag;
+  flight.client = transfer.client;
   flight.access = {transfer.access, transfer.parts, transfer.arrival, transfer.key, this, &flight};
   buffer_.submit(flight.access);
 }
 
 void Noc::buffer_answered(BufferAccess& access, const Path& begin, const Path& end) {
   auto& flight = *static_cast<Flight*>(access.context);
-  const NocTransfer transfer = flight.transfer;
-  free_.push_back(&flight);
-
+  const Access direction = access.access;
   Bytes bytes{};
-  for (const BufferAccess::Part& part : transfer.parts) bytes += part.bytes;
-  Server& port = ports_[transfer.port][static_cast<std::size_t>(transfer.access)];
+  for (const BufferAccess::Part& part : access.parts) bytes += part.bytes;
+  Server& port = ports_[flight.port][static_cast<std::size_t>(direction)];
   Path done = port.begin(begin);
   const Picoseconds start = done.at;
   done.add(Cause::noc, spec_.port_rate.time(bytes));
   port.end(done);
   done = later(done, end);
   done.add(Cause::noc, spec_.latency);
-  (transfer.access == Access::read ? stats_.to_cores : stats_.from_cores) += bytes;
-  tracer_.record(transfer.access == Access::read ? EventKind::noc_read : EventKind::noc_write, start, done.at, done.op,
+  (direction == Access::read ? stats_.to_cores : stats_.from_cores) += bytes;
+  tracer_.record(direction == Access::read ? EventKind::noc_read : EventKind::noc_write, start, done.at, done.op,
                  bytes);
-  transfer.client->noc_answered(transfer.tag, done);
+  NocClient& client = *flight.client;
+  const std::uint64_t tag = flight.tag;
+  free_.push_back(&flight);  // the client may submit the next
+  client.noc_answered(tag, done);
 }
 
 }  // namespace tandem::sim

@@ -52,7 +52,9 @@ class Noc : public sc_core::sc_module, public BufferClient {
  private:
   struct Flight {
     BufferAccess access;
-    NocTransfer transfer;
+    std::size_t port = 0;
+    std::uint64_t tag = 0;
+    NocClient* client = nullptr;
   };
   Flight& take_flight();
 

@@ -30,6 +30,7 @@ std::size_t take_slot(std::vector<T>& items, std::vector<std::size_t>& free, con
 OperatorRun::OperatorRun(const Spec& spec, std::unique_ptr<Lowering> lowering, RunResources resources)
     : spec_(spec), lowering_(std::move(lowering)), resources_(std::move(resources)), epilogue_(*this) {
   cursors_.resize(static_cast<std::size_t>(cores()));
+  sums_wanted_.assign(cursors_.size(), -1);
 }
 
 std::int64_t OperatorRun::cores() const {
@@ -65,7 +66,7 @@ void OperatorRun::handle(const RunEvent& event) {
     case RunEvent::Kind::tile_stored:
       block(event.block).buffers[kSlotC]->stored[stored_key(event.block, event.item)] = {sc_core::sc_delta_count(),
                                                                                          event.path};
-      wake_cores();
+      wake_waiting_for(stored_key(event.block, event.item));
       break;
     case RunEvent::Kind::parts_stored: {
       Block& target = block(event.block);
@@ -188,11 +189,21 @@ void OperatorRun::advance_ready() {
   if (any) wake_cores();
 }
 
-void OperatorRun::wake_cores() {
+void OperatorRun::wake_core(std::size_t core) {
   if (spec_.is_matmul) {
-    for (TensorCore* core : resources_.tensor_cores) core->wake();
+    resources_.tensor_cores[core]->wake();
   } else {
-    for (VectorCore* core : resources_.vector_cores) core->wake();
+    resources_.vector_cores[core]->wake();
+  }
+}
+
+void OperatorRun::wake_cores() {
+  for (std::size_t core = 0; core < cursors_.size(); ++core) wake_core(core);
+}
+
+void OperatorRun::wake_waiting_for(std::int64_t stored) {
+  for (std::size_t core = 0; core < sums_wanted_.size(); ++core) {
+    if (sums_wanted_[core] == stored) wake_core(core);
   }
 }
 

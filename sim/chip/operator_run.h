@@ -151,13 +151,15 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
   void transfer(Access access, Bytes bytes, Load what);
   void advance_ready();
   void wake_cores();
+  void wake_core(std::size_t core);
+  void wake_waiting_for(std::int64_t stored);
   void release_inputs(Block& target);
   void complete(Block& target);
   void close_output(Block& target);
   void retire();
 
   /// When the step at `cursor` can load; none while partial sums are still on their way.
-  [[nodiscard]] std::optional<Path> ready_since(const Block& source, const Cursor& cursor) const;
+  [[nodiscard]] std::optional<Path> ready_since(std::int64_t core, const Block& source, const Cursor& cursor);
   TileJob make_job(Block& source, Cursor& cursor);
   void finish_task(std::int64_t core, const TileJob& job, const Path& done);
   void part_done(Block& target, std::int64_t tile, const Path& done);
@@ -178,6 +180,7 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
   std::array<std::int64_t, kSlots> live_{};
   std::array<std::shared_ptr<Buffer>, kSlots> buffers_;  ///< latest of each operand
   std::vector<Cursor> cursors_;
+  std::vector<std::int64_t> sums_wanted_;  ///< by core: stored_key of the partial sums it waits for; -1: none
   std::vector<Load> loads_;
   std::vector<std::size_t> free_loads_;
   std::vector<Store> stores_;

@@ -24,7 +24,7 @@ Pull OperatorRun::next(std::int64_t core, TileJob& job) {
     }
     // What changed in this delta cycle is seen in the next, whichever process the kernel runs first.
     if (!source.is_ready || source.ready_delta >= sc_core::sc_delta_count()) return Pull::wait;
-    const std::optional<Path> ready = ready_since(source, cursor);
+    const std::optional<Path> ready = ready_since(core, source, cursor);
     if (!ready) return Pull::wait;
     job = make_job(source, cursor);
     job.ready = *ready;
@@ -32,14 +32,18 @@ Pull OperatorRun::next(std::int64_t core, TileJob& job) {
   }
 }
 
-std::optional<Path> OperatorRun::ready_since(const Block& source, const Cursor& cursor) const {
+std::optional<Path> OperatorRun::ready_since(std::int64_t core, const Block& source, const Cursor& cursor) {
   const BlockPlan& plan = source.plan;
   // Sums that stayed in the global buffer come from the block before.
   if (!plan.sums_in || plan.opens[kSlotC] || cursor.step > 0 || cursor.task % spec_.split_k != 0) return source.ready;
   const std::int64_t tile = lowering_->result(plan, cursor.task).output_tile;
   const auto& stored = source.buffers[kSlotC]->stored;
-  const auto found = stored.find(stored_key(plan.ordinal - 1, tile));
-  if (found == stored.end() || found->second.first >= sc_core::sc_delta_count()) return std::nullopt;
+  const std::int64_t wanted = stored_key(plan.ordinal - 1, tile);
+  const auto found = stored.find(wanted);
+  const bool is_new = found != stored.end() && found->second.first >= sc_core::sc_delta_count();
+  sums_wanted_[static_cast<std::size_t>(core)] = found == stored.end() ? wanted : -1;
+  if (is_new) wake_core(static_cast<std::size_t>(core));
+  if (found == stored.end() || is_new) return std::nullopt;
   return later(source.ready, found->second.second);
 }
 

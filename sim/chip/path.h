@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "arch/support/quantity.h"
@@ -9,12 +10,27 @@
 
 namespace tandem::sim {
 
+/// Time by the causes that arise on a chip: TimeByCause less what only a cluster knows, because paths are copied with
+/// every tile.
+struct ChipCauses {
+  static constexpr std::size_t kCount = static_cast<std::size_t>(Cause::dependency) + 1;
+  std::array<Picoseconds, kCount> part{};
+
+  Picoseconds& operator[](Cause cause) { return part[static_cast<std::size_t>(cause)]; }
+  Picoseconds operator[](Cause cause) const { return part[static_cast<std::size_t>(cause)]; }
+  [[nodiscard]] TimeByCause all() const {
+    TimeByCause result;
+    std::copy(part.begin(), part.end(), result.part.begin());
+    return result;
+  }
+};
+
 /// A moment, and why it is no earlier: the time since its operator's start, by cause, along the chain of what each step
 /// waited for last. Invariant: `at` minus the operator's start is the sum of `causes`.
 struct Path {
   Picoseconds at{};
   std::int32_t op = -1;  ///< position in the schedule
-  TimeByCause causes;
+  ChipCauses causes;
 
   void add(Cause cause, Picoseconds time) {
     at += time;

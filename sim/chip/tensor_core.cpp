@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "sim/kernel/timed_queue.h"
+
 namespace tandem::sim {
 
 TensorCore::TensorCore(sc_core::sc_module_name name, const Spec& spec, Noc& noc, Tracer tracer)
     : sc_module(name), spec_(spec), noc_(noc), tracer_(tracer) {
   SC_METHOD(process);
-  sensitive << running_.event() << wake_;
+  sensitive << run_;
   dont_initialize();
 }
 
@@ -19,27 +21,50 @@ void TensorCore::assign(const Assignment& assignment) {
   exhausted_ = false;
   tasks_ = 0;
   results_left_.clear();
+  waits_ = true;
   wake();
 }
 
-void TensorCore::wake() { wake_.notify(sc_core::SC_ZERO_TIME); }
+void TensorCore::wake() {
+  woken_delta_ = sc_core::sc_delta_count();
+  // One that does not wait asks again by itself, when it has room.
+  if (waits_) run_.notify(sc_core::SC_ZERO_TIME);
+}
+
+bool TensorCore::due() const {
+  return booked_ > 0 && tiles_.front().done.at <= now() && tiles_.front().done_delta <= sc_core::sc_delta_count();
+}
+
+void TensorCore::schedule() {
+  if (booked_ > 0) run_.notify(to_sc_time(std::max(tiles_.front().done.at - now(), Picoseconds(0))));
+}
 
 void TensorCore::process() {
   ++stats_.activations;
-  while (running_.due()) {
-    const Running finished = running_.pop();
+  while (due()) {
+    const Tile& finished = tiles_.front();
     buffer_.release(finished.job.inputs, finished.done);
     assignment_.source->computed(assignment_.index, finished.job, finished.done);
+    tiles_.pop_front();
+    ++first_tag_;
+    --booked_;
   }
+  schedule();
   pull();
   book();
 }
 
 void TensorCore::pull() {
+  waits_ = false;
   while (assignment_.source != nullptr && !exhausted_) {
     if (!has_next_) {
       const Pull pulled = assignment_.source->next(assignment_.index, next_);
       if (pulled == Pull::finished) exhausted_ = true;
+      if (pulled == Pull::wait) {
+        waits_ = true;
+        // What changed in this delta cycle is seen in the next.
+        if (woken_delta_ == sc_core::sc_delta_count()) wake();
+      }
       if (pulled != Pull::job) return;
       has_next_ = true;
     }
@@ -51,14 +76,17 @@ void TensorCore::pull() {
 }
 
 void TensorCore::request(const TileJob& job) {
-  Loading& tile = loading_.emplace_back();
+  const Picoseconds before = tiles_.size() > booked_ ? tiles_.back().loaded.at : job.ready.at;
+  const std::uint64_t tag = first_tag_ + tiles_.size();
+  Tile& tile = tiles_.push_back();
   tile.job = job;
   tile.requested = job.ready;
+  tile.stalled = Picoseconds(0);
+  tile.loaded = Path();
+  tile.is_loaded = false;
   const Path& freed = buffer_.freed();
   if (freed.op == job.op && freed.at > job.ready.at) {
-    const Picoseconds wanted =
-        std::max(job.ready.at, loading_.size() > 1 ? loading_[loading_.size() - 2].loaded.at : job.ready.at);
-    tile.stalled = std::max(Picoseconds(0), freed.at - wanted);
+    tile.stalled = std::max(Picoseconds(0), freed.at - std::max(job.ready.at, before));
     tile.requested = freed;
   }
   if (tile.requested.at < now()) tile.requested.add(Cause::dependency, now() - tile.requested.at);
@@ -67,15 +95,14 @@ void TensorCore::request(const TileJob& job) {
   if (!loads) {
     tile.loaded = tile.requested;
     tile.is_loaded = true;
-    ++next_tag_;
     assignment_.source->loaded(tile.job, tile.loaded);
     return;
   }
-  noc_.submit({Access::read, spec_.port, job.loads, tile.requested, job.key, next_tag_++, this});
+  noc_.submit({Access::read, spec_.port, job.loads, tile.requested, job.key, tag, this});
 }
 
 void TensorCore::noc_answered(std::uint64_t tag, const Path& done) {
-  Loading& tile = loading_[static_cast<std::size_t>(tag - first_tag_)];
+  Tile& tile = tiles_[static_cast<std::size_t>(tag - first_tag_)];
   tile.loaded = done;
   tile.is_loaded = true;
   assignment_.source->loaded(tile.job, done);
@@ -89,17 +116,16 @@ void TensorCore::result_left(const Path& at) {
 }
 
 void TensorCore::book() {
-  while (!loading_.empty() && loading_.front().is_loaded) {
-    const bool starts = loading_.front().job.starts_task;
+  while (booked_ < tiles_.size() && tiles_[booked_].is_loaded) {
+    const bool starts = tiles_[booked_].job.starts_task;
     if (starts && accumulators_ >= assignment_.accumulator_sets) return;
     if (starts) ++accumulators_;
-    compute(loading_.front());
-    loading_.pop_front();
-    ++first_tag_;
+    compute(tiles_[booked_]);
+    if (++booked_ == 1) schedule();
   }
 }
 
-Path TensorCore::start_of(const Loading& tile) const {
+Path TensorCore::start_of(const Tile& tile) const {
   const bool follows = array_.used() && array_.op() == tile.job.op;
   const TileTime& time = tile.job.time;
   if (follows && array_.free_at() + time.steady >= tile.loaded.at + time.total) return array_.begin(tile.requested);
@@ -109,7 +135,7 @@ Path TensorCore::start_of(const Loading& tile) const {
   return follows ? loaded : array_.begin(loaded);
 }
 
-void TensorCore::compute(const Loading& tile) {
+void TensorCore::compute(Tile& tile) {
   const TileTime& time = tile.job.time;
   Path done = start_of(tile);
   const Picoseconds start = done.at;
@@ -130,7 +156,8 @@ void TensorCore::compute(const Loading& tile) {
   ++stats_.tiles;
   array_.end(done);
   tracer_.record(EventKind::compute, start, done.at, tile.job.op, tile.job.inputs);
-  running_.push(done.at, tile.job.key, {tile.job, done});
+  tile.done = done;
+  tile.done_delta = done.at <= now() ? sc_core::sc_delta_count() + 1 : 0;
 }
 
 }  // namespace tandem::sim

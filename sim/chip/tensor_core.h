@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <systemc>
 
 #include "sim/chip/core_buffer.h"
@@ -9,7 +8,7 @@
 #include "sim/chip/path.h"
 #include "sim/chip/tile.h"
 #include "sim/chip/tracer.h"
-#include "sim/kernel/timed_queue.h"
+#include "sim/kernel/ring.h"
 
 namespace tandem::sim {
 
@@ -48,23 +47,24 @@ class TensorCore : public sc_core::sc_module, public NocClient {
 
  private:
   SC_HAS_PROCESS(TensorCore);
-  struct Loading {
+  struct Tile {
     TileJob job;
     Path requested;
     Picoseconds stalled{};  ///< how long the request waited for room alone
     Path loaded;
     bool is_loaded = false;
-  };
-  struct Running {
-    TileJob job;
-    Path done;
+    Path done;                     ///< once booked
+    std::uint64_t done_delta = 0;  ///< first delta cycle in which that is seen; 0: any
   };
   void process();
+  [[nodiscard]] bool due() const;
+  /// Arranges for the process to run when the oldest tile is computed.
+  void schedule();
   void pull();
   void request(const TileJob& job);
   void book();
-  void compute(const Loading& tile);
-  [[nodiscard]] Path start_of(const Loading& tile) const;
+  void compute(Tile& tile);
+  [[nodiscard]] Path start_of(const Tile& tile) const;
 
   Spec spec_;
   Noc& noc_;
@@ -72,15 +72,18 @@ class TensorCore : public sc_core::sc_module, public NocClient {
   Assignment assignment_;
   CoreBuffer buffer_;
   Server array_;
-  std::deque<Loading> loading_;
-  TimedQueue<Running> running_;
-  sc_core::sc_event wake_;
+  /// In the order of the requests: the first `booked_` compute or wait for the array, the others load.
+  Ring<Tile> tiles_;
+  std::size_t booked_ = 0;
+  sc_core::sc_event run_;
   bool has_next_ = false, exhausted_ = false;
+  bool waits_ = false;             ///< for the operator to have work
+  std::uint64_t woken_delta_ = 0;  ///< of the latest wake()
   TileJob next_;
-  std::uint64_t next_tag_ = 0, first_tag_ = 0;
+  std::uint64_t first_tag_ = 0;
   std::int64_t accumulators_ = 0;  ///< sets in use
   std::int64_t tasks_ = 0;
-  std::deque<Path> results_left_;
+  Ring<Path> results_left_;
   Stats stats_;
 };
 

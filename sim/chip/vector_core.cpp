@@ -16,13 +16,23 @@ void VectorCore::assign(const Assignment& assignment) {
   assignment_ = assignment;
   exhausted_ = false;
   buffer_.set_limits(assignment.room, assignment.depth);
+  waits_ = true;
   wake();
 }
 
-void VectorCore::wake() { wake_.notify(sc_core::SC_ZERO_TIME); }
+void VectorCore::wake() {
+  woken_delta_ = sc_core::sc_delta_count();
+  // One that does not wait asks again by itself, when it has room.
+  if (waits_) wake_.notify(sc_core::SC_ZERO_TIME);
+}
 
 void VectorCore::push(TileSource& source, std::int64_t index, const TileJob& job) {
-  load({job, &source, index, false, false, job.ready, job.ready, Picoseconds(0)});
+  const std::size_t slot = take_slot(job);
+  Work& work = slots_[slot];
+  work.source = &source;
+  work.index = index;
+  work.pulled = false;
+  load(slot);
 }
 
 void VectorCore::process() {
@@ -39,43 +49,63 @@ void VectorCore::process() {
 }
 
 void VectorCore::pull() {
+  waits_ = false;
   while (assignment_.source != nullptr && !exhausted_) {
     if (!has_next_) {
       const Pull pulled = assignment_.source->next(assignment_.index, next_);
       if (pulled == Pull::finished) exhausted_ = true;
+      if (pulled == Pull::wait) {
+        waits_ = true;
+        // What changed in this delta cycle is seen in the next.
+        if (woken_delta_ == sc_core::sc_delta_count()) wake();
+      }
       if (pulled != Pull::job) return;
       has_next_ = true;
     }
     if (!buffer_.has_room(next_.inputs)) return;
     has_next_ = false;
     buffer_.acquire(next_.inputs);
-    Work work{next_, assignment_.source, assignment_.index, true, false, next_.ready, next_.ready, Picoseconds(0)};
+    const std::size_t slot = take_slot(next_);
+    Work& work = slots_[slot];
+    work.source = assignment_.source;
+    work.index = assignment_.index;
+    work.pulled = true;
     const Path& freed = buffer_.freed();
     if (freed.op == next_.op && freed.at > next_.ready.at) {
       work.stalled = freed.at - next_.ready.at;
       work.requested = freed;
       work.path = freed;
     }
-    load(std::move(work));
+    load(slot);
   }
 }
 
-void VectorCore::load(Work work) {
+std::size_t VectorCore::take_slot(const TileJob& job) {
   std::size_t slot = slots_.size();
   if (free_.empty()) {
-    slots_.push_back(std::move(work));
+    slots_.emplace_back();
   } else {
     slot = free_.back();
     free_.pop_back();
-    slots_[slot] = std::move(work);
   }
-  const TileJob& job = slots_[slot].job;
+  Work& work = slots_[slot];
+  work.job = job;
+  work.is_computed = false;
+  work.requested = job.ready;
+  work.path = job.ready;
+  work.stalled = Picoseconds(0);
+  return slot;
+}
+
+void VectorCore::load(std::size_t slot) {
+  const Work& work = slots_[slot];
+  const TileJob& job = work.job;
   const bool loads =
       std::any_of(job.loads.begin(), job.loads.end(), [](const auto& part) { return part.bytes.value() > 0; });
   if (loads) {
-    noc_.submit({Access::read, spec_.port, job.loads, slots_[slot].requested, job.key, slot, this});
+    noc_.submit({Access::read, spec_.port, job.loads, work.requested, job.key, slot, this});
   } else {
-    slots_[slot].source->loaded(job, slots_[slot].path);
+    work.source->loaded(job, work.path);
     due_.push(now(), job.key, slot);
   }
 }
@@ -103,10 +133,10 @@ void VectorCore::compute(std::size_t slot) {
 }
 
 void VectorCore::finish(std::size_t slot) {
-  const Work work = slots_[slot];
-  free_.push_back(slot);
+  const Work& work = slots_[slot];
   if (work.pulled) buffer_.release(work.job.inputs, work.path);
   work.source->computed(work.index, work.job, work.path);
+  free_.push_back(slot);
 }
 
 }  // namespace tandem::sim

@@ -57,7 +57,8 @@ class VectorCore : public sc_core::sc_module, public NocClient {
   };
   void process();
   void pull();
-  void load(Work work);
+  [[nodiscard]] std::size_t take_slot(const TileJob& job);
+  void load(std::size_t slot);
   void compute(std::size_t slot);
   void finish(std::size_t slot);
 
@@ -72,6 +73,8 @@ class VectorCore : public sc_core::sc_module, public NocClient {
   TimedQueue<std::size_t> due_;  ///< slots whose operands arrive, or whose result is there
   sc_core::sc_event wake_;
   bool has_next_ = false, exhausted_ = false;
+  bool waits_ = false;             ///< for the operator to have work
+  std::uint64_t woken_delta_ = 0;  ///< of the latest wake()
   TileJob next_;
   Stats stats_;
 };

@@ -87,7 +87,7 @@ std::optional<BlockPlan> VectorLowering::next_block() {
   return plan;
 }
 
-std::int64_t VectorLowering::steps(const BlockPlan& /*block*/, std::int64_t /*task*/) const { return 1; }
+std::int64_t VectorLowering::steps(const BlockPlan& /*block*/, std::int64_t /*task*/) { return 1; }
 
 TileStep VectorLowering::step(const BlockPlan& block, std::int64_t task, std::int64_t /*step*/) {
   const std::int64_t tile = block.first_task + task;

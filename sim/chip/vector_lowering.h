@@ -16,7 +16,7 @@ class VectorLowering : public Lowering {
   VectorLowering(const Chip& chip, const Operator& op, const Mapping& mapping);
 
   std::optional<BlockPlan> next_block() override;
-  [[nodiscard]] std::int64_t steps(const BlockPlan& block, std::int64_t task) const override;
+  std::int64_t steps(const BlockPlan& block, std::int64_t task) override;
   TileStep step(const BlockPlan& block, std::int64_t task, std::int64_t step) override;
   TaskResult result(const BlockPlan& block, std::int64_t task) override;
 

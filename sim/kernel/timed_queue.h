@@ -67,11 +67,19 @@ class TimedQueue {
   };
 
   void notify() {
-    const Picoseconds wait = heap_.front().at - now();
-    event_.notify(to_sc_time(std::max(wait, Picoseconds(0))));
+    const Picoseconds present = now();
+    const Picoseconds at = heap_.front().at;
+    if (at <= present) {
+      notified_ = present;  // a delta notification takes the place of a timed one
+      event_.notify(sc_core::SC_ZERO_TIME);
+    } else if (notified_ <= present || at < notified_) {
+      notified_ = at;
+      event_.notify(to_sc_time(at - present));
+    }
   }
 
   std::vector<Item> heap_;
+  Picoseconds notified_{};  ///< a time to come: the process will run then
   sc_core::sc_event event_;
 };
 
