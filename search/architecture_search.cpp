@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <queue>
+#include <tuple>
 
 #include "arch/area.h"
 #include "arch/config.h"
@@ -37,6 +38,48 @@ std::vector<DesignPoint> enumerate_designs(const SearchConfig& config, DesignCou
   return designs;
 }
 
+/// Designs that are not placed yet, by lower bounds on their best time that are sharpened when they come to the front.
+class OpenDesigns {
+ public:
+  explicit OpenDesigns(const std::vector<Seconds>& quick) {
+    for (std::size_t i = 0; i < quick.size(); ++i) open_.push({quick[i], i, false});
+  }
+
+  /// Takes out up to `count` designs with the least bounds, none above `limit` picoseconds.
+  template <typename Close>
+  std::vector<std::size_t> next(std::size_t count, double limit, Close&& close) {
+    std::vector<std::size_t> taken;
+    while (taken.size() < count && !open_.empty() && open_.top().bound.count() * 1e12 <= limit) {
+      const Entry entry = open_.top();
+      open_.pop();
+      if (entry.is_close) {
+        taken.push_back(entry.position);
+      } else {
+        open_.push({std::max(entry.bound, close(entry.position)), entry.position, true});
+      }
+    }
+    return taken;
+  }
+
+  /// What is left, in no particular order.
+  std::vector<std::size_t> rest() {
+    std::vector<std::size_t> left;
+    for (; !open_.empty(); open_.pop()) left.push_back(open_.top().position);
+    return left;
+  }
+
+ private:
+  struct Entry {
+    Seconds bound{};
+    std::size_t position = 0;
+    bool is_close = false;
+    bool operator>(const Entry& other) const {
+      return std::tie(bound, position) > std::tie(other.bound, other.position);
+    }
+  };
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
+};
+
 /// One search under way.
 class Search {
  public:
@@ -48,7 +91,6 @@ class Search {
   void report(SearchPhase phase, std::int64_t done, std::int64_t total) const;
 
   void place_all();
-  [[nodiscard]] std::vector<std::size_t> by_bound() const;
   void place_batch(std::span<const std::size_t> positions);
   void take_placement(std::size_t position, const WorkerReply& reply);
   void count_plans(const PlacementResult& placed);
@@ -132,13 +174,6 @@ std::vector<WorkerReply> Search::answer(const std::vector<std::string>& tasks, S
 
 // ---- prediction -----------------------------------------------------------------------------------------------------
 
-std::vector<std::size_t> Search::by_bound() const {
-  std::vector<std::size_t> order(designs_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return bound_[a] < bound_[b]; });
-  return order;
-}
-
 /// The predicted time that a candidate must beat to be among those that may be simulated.
 double Search::threshold() const {
   std::vector<std::int64_t> times;
@@ -152,25 +187,31 @@ double Search::threshold() const {
 }
 
 void Search::place_all() {
-  for (std::size_t i = 0; i < designs_.size(); ++i) bound_[i] = runner_.placer().least_time(designs_[i].chip);
-  const auto order = by_bound();
-  const auto total = static_cast<std::int64_t>(order.size());
-  report(SearchPhase::predict, 0, total);
-  std::size_t next = 0;
-  while (next < order.size() && !cancelled_ && bound_[order[next]].count() * 1e12 <= threshold()) {
-    const std::size_t size = std::min(kPlaceBatch, order.size() - next);
-    place_batch(std::span(order).subspan(next, size));
-    next += size;
-    report(SearchPhase::predict, static_cast<std::int64_t>(next), total);
+  for (std::size_t i = 0; i < designs_.size(); ++i) {
+    bound_[i] = runner_.placer().least_time(designs_[i].chip, Placer::Effort::quick);
   }
-  for (; next < order.size(); ++next) {
-    const DesignPoint& design = designs_[order[next]];
+  const auto total = static_cast<std::int64_t>(designs_.size());
+  report(SearchPhase::predict, 0, total);
+  // Best first: what looks best by its quick bound is looked at more closely, then placed.
+  OpenDesigns open(bound_);
+  std::int64_t placed = 0;
+  while (!cancelled_) {
+    const std::vector<std::size_t> batch = open.next(kPlaceBatch, threshold(), [this](std::size_t i) {
+      return runner_.placer().least_time(designs_[i].chip, Placer::Effort::close);
+    });
+    if (batch.empty()) break;
+    place_batch(batch);
+    placed += static_cast<std::int64_t>(batch.size());
+    report(SearchPhase::predict, placed, total);
+  }
+  for (const std::size_t position : open.rest()) {
+    const DesignPoint& design = designs_[position];
     Candidate candidate;
     candidate.architecture = design.index;
     candidate.area = design.area;
     if (!cancelled_) {
       candidate.status = CandidateStatus::bounded;
-      candidate.reason = "its peak compute alone cannot reach the best found";
+      candidate.reason = "no mapping and no plan on it can reach the best found";
     }
     result_.candidates.push_back(candidate);
   }

@@ -48,13 +48,13 @@ Program ChipCosts::mapped(const TransformerModel& model, const Plan& plan) {
   return program;
 }
 
-Answer ChipCosts::predicted(const Plan& plan) { return predict(cluster_, mapped(model_, plan)); }
+Answer ChipCosts::predicted(const Plan& plan) { return predict(cluster_, mapped(model_, plan), &memo_); }
 
 LayerTimes ChipCosts::layer_times(const PlanCosts& costs) {
   auto known = compute_times_.find(costs.share);
   if (known == compute_times_.end()) {
     const Program program = mapped(model_, costs.plan);
-    const Answer answer = predict(cluster_, program);
+    const Answer answer = predict(cluster_, program, &memo_);
     LayerCompute times;
     for (std::size_t i = 0; i < times.device.size(); ++i) {
       const LayerProgram& layer = program.layers.at(i);
@@ -76,8 +76,8 @@ LayerTimes ChipCosts::layer_times(const PlanCosts& costs) {
 std::vector<Seconds> ChipCosts::endings(const PlanCosts& costs, std::int64_t layers) {
   const Plan plan = with_layers_everywhere(costs.plan, layers);
   const Program program = mapped(model_of(model_, plan), plan);
-  const Answer answer = predict(cluster_, program);
-  Communication communication(cluster_, plan);
+  const Answer answer = predict(cluster_, program, &memo_);
+  Communication communication(cluster_, plan, &memo_);
   std::vector<Seconds> endings;
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     const std::vector<Step>& steps = program.stages[s].after;

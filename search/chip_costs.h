@@ -15,8 +15,9 @@ namespace tandem {
 
 class ChipCosts {
  public:
-  /// Both must outlive this.
-  ChipCosts(const Cluster& cluster, const TransformerModel& model) : cluster_(cluster), model_(model) {}
+  /// All must outlive this.
+  ChipCosts(const Cluster& cluster, const TransformerModel& model, CommunicationMemo& memo)
+      : cluster_(cluster), model_(model), memo_(memo) {}
 
   /// predict() of the mapped plan. InfeasibleError if an operator does not fit the chip's buffers.
   Answer predicted(const Plan& plan);
@@ -32,6 +33,7 @@ class ChipCosts {
 
   const Cluster& cluster_;
   const TransformerModel& model_;
+  CommunicationMemo& memo_;
   std::map<std::string, std::vector<Slice>> mapped_;  ///< by name
   struct LayerCompute {
     LayerTimes device, host;  ///< without communication; of the host's launches

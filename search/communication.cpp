@@ -23,6 +23,12 @@ std::size_t outermost_level(const Cluster& cluster, const std::vector<std::int64
 
 }  // namespace
 
+std::shared_ptr<CommunicationMemo::Times> CommunicationMemo::of(const Plan& plan) {
+  auto& times = by_degrees_[{plan.tp, plan.pp, plan.dp, plan.cp, plan.ep}];
+  if (!times) times = std::make_shared<Times>();
+  return times;
+}
+
 std::vector<std::vector<std::int64_t>> Communication::groups_at_once(Axis axis, std::int64_t stage) const {
   const std::vector<std::int64_t> first = group(plan_, axis, {0, 0, 0, stage});
   std::vector<std::vector<std::int64_t>> groups{first};
@@ -60,24 +66,24 @@ std::vector<std::int64_t> Communication::shifted_group(Axis axis, std::int64_t s
 }
 
 Picoseconds Communication::collective(Axis axis, const Collective& collective, std::int64_t stage) {
-  const Key key{axis, collective.kind, collective.bytes.value(), collective.algorithm, shifted_group(axis, stage)};
-  const auto known = collectives_.find(key);
-  if (known != collectives_.end()) return known->second;
+  const CommunicationMemo::Times::Key key{axis, collective.kind, collective.bytes.value(), collective.algorithm, shifted_group(axis, stage)};
+  const auto known = known_->collectives.find(key);
+  if (known != known_->collectives.end()) return known->second;
   const Picoseconds time = to_picoseconds(collective_time(collective, cluster_, groups_at_once(axis, stage)));
-  collectives_.emplace(key, time);
+  known_->collectives.emplace(key, time);
   return time;
 }
 
 Picoseconds Communication::send(Bytes bytes, std::int64_t from_stage, std::int64_t to_stage) {
   if (bytes.value() == 0 || from_stage == to_stage) return Picoseconds(0);
   const auto key = std::tuple(bytes.value(), from_stage, to_stage);
-  const auto known = sends_.find(key);
-  if (known != sends_.end()) return known->second;
+  const auto known = known_->sends.find(key);
+  if (known != known_->sends.end()) return known->second;
   const std::int64_t per_stage = checked_product(plan_.tp, plan_.cp, plan_.dp);
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
   for (std::int64_t i = 0; i < per_stage; ++i) pairs.emplace_back(from_stage * per_stage + i, to_stage * per_stage + i);
   const Picoseconds time = to_picoseconds(send_time(bytes, cluster_, pairs));
-  sends_.emplace(key, time);
+  known_->sends.emplace(key, time);
   return time;
 }
 

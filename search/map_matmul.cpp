@@ -78,7 +78,15 @@ void weigh(const Job& job, TileCandidate& candidate) {
   const std::int64_t cores = job.tensor_cores.count;
   const MatmulMapping mapping = whole_problem(job, candidate);
   const ComputeTime compute = compute_time(*job.chip, *job.op, mapping, cores);
-  candidate.compute = compute.total.count();
+  const Chip& chip = *job.chip;
+  const double tasks = static_cast<double>(task_count(*job.op, mapping, cores));
+  const double steps = std::ceil(tasks / static_cast<double>(cores)) *
+                       static_cast<double>(ceil_div(ceil_div(job.op->matmul.k, candidate.tile.k), candidate.split_k));
+  const Bytes loaded = size_of(job.op->dtype) * ((candidate.tile.m + candidate.tile.n) * candidate.tile.k);
+  const Seconds arrival = chip.noc.latency + chip.glb.latency +
+                          (chip.noc.port_bandwidth.value() > 0 ? loaded / chip.noc.port_bandwidth : Seconds(0));
+  const auto at_once = static_cast<double>(local_room(chip, *job.op, mapping).tiles);
+  candidate.compute = std::max(compute.total, (arrival * steps + compute.occupied) / at_once).count();
   const MatmulShape& shape = job.op->matmul;
   const double macs = static_cast<double>(job.op->matmul_flops().value()) / 2;
   const double peak = job.chip->core_macs_per_cycle(job.op->dtype) * job.chip->clock.value();
@@ -104,52 +112,54 @@ std::vector<std::int64_t> splits(const Job& job, const TileShape& tile) {
   return values;
 }
 
-/// Output tiles worth a look: those that kernels exist for, or any.
-std::vector<OutputTile> tile_shapes(const Job& job, std::int64_t least) {
-  const MatmulShape& shape = job.op->matmul;
-  const TensorCores& cores = job.chip->tensor;
-  std::vector<OutputTile> shapes = output_tiles(cores.tiles).value_or(std::vector<OutputTile>{});
-  if (!shapes.empty()) return shapes;
-  for (const std::int64_t m : tile_extents(shape.m, cores.rows, least)) {
-    for (const std::int64_t n : tile_extents(shape.n, cores.cols, least)) shapes.push_back({m, n});
-  }
-  return shapes;
-}
-
-/// Depths of a tile, of which as much as `longest.k` fits: the longest; with few tasks a core also a short one, of
-/// which the first comes sooner.
+/// Depths of a tile, of which as much as `longest.k` fits: the longest, and even parts of it, of which more fit at
+/// once; of a library's kernels the longest, and with few tasks a core also a short one, of which the first comes
+/// sooner.
 std::vector<std::int64_t> depths(const Job& job, const TileShape& longest, std::int64_t whole) {
   constexpr std::int64_t kShort = 64, kFewTasks = 8;
   const MatmulShape& shape = job.op->matmul;
-  std::vector<std::int64_t> values{even_k(job, longest.k, whole, ceil_div(whole, longest.k))};
+  const std::int64_t steps = ceil_div(whole, longest.k);
+  std::vector<std::int64_t> values{even_k(job, longest.k, whole, steps)};
+  if (job.chip->tensor.tiles.empty()) {
+    for (const std::int64_t finer : {2, 4}) add_unique(values, even_k(job, longest.k, whole, steps * finer));
+  }
   const std::int64_t tasks = checked_product(shape.batch, ceil_div(shape.m, longest.m), ceil_div(shape.n, longest.n));
   const bool few = tasks <= kFewTasks * job.tensor_cores.count;
   if (!job.chip->tensor.tiles.empty() && few && values.front() >= 2 * kShort) values.push_back(kShort);
   return values;
 }
 
+bool cheaper(const TileCandidate& a, const TileCandidate& b) {
+  return std::pair(a.compute, a.bound) < std::pair(b.compute, b.bound);
+}
+
 std::vector<TileCandidate> tile_candidates(const Job& job, std::int64_t least, bool double_buffer) {
   const MatmulShape& shape = job.op->matmul;
   const std::size_t per_class = job.chip->tensor.tiles.empty() ? kPerClass : kPerClassOfKernels;
   std::map<int, std::vector<TileCandidate>> classes;  // by log2 of the area
-  for (const auto& [m, n] : tile_shapes(job, least)) {
+  for (const auto& [m, n] : output_tile_candidates(*job.chip, shape, least)) {
     const std::int64_t fits = longest_k(job, m, n, double_buffer);
     if (fits == 0) continue;
     for (const std::int64_t split : splits(job, {m, n, 1})) {
+      std::vector<TileCandidate> by_depth;
       for (const std::int64_t k : depths(job, {m, n, fits}, ceil_div(shape.k, split))) {
-        TileCandidate candidate{{m, n, k}, split, double_buffer, 0, 0};
-        weigh(job, candidate);
-        int size_class = split > 1 ? 64 : 0;
-        for (std::int64_t area = m * n; area > 1; area /= 2) ++size_class;
-        classes[size_class].push_back(candidate);
+        by_depth.push_back({{m, n, k}, split, double_buffer, 0, 0});
+        weigh(job, by_depth.back());
       }
+      // Kernels' depths differ in when the first tile comes, which is not weighed here.
+      if (job.chip->tensor.tiles.empty()) {
+        std::swap(by_depth.front(), *std::min_element(by_depth.begin(), by_depth.end(), cheaper));
+        by_depth.resize(1);
+      }
+      int size_class = split > 1 ? 64 : 0;
+      for (std::int64_t area = m * n; area > 1; area /= 2) ++size_class;
+      auto& members = classes[size_class];
+      members.insert(members.end(), by_depth.begin(), by_depth.end());
     }
   }
   std::vector<TileCandidate> chosen;
   for (auto& [size_class, members] : classes) {
-    std::stable_sort(members.begin(), members.end(), [](const TileCandidate& a, const TileCandidate& b) {
-      return std::pair(a.compute, a.bound) < std::pair(b.compute, b.bound);
-    });
+    std::stable_sort(members.begin(), members.end(), cheaper);
     for (std::size_t i = 0; i < std::min(per_class, members.size()); ++i) chosen.push_back(members[i]);
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](const TileCandidate& a, const TileCandidate& b) {
@@ -276,10 +286,19 @@ void offer_shorter_tiles(const Job& job, Best& best) {
 
 }  // namespace
 
+std::vector<OutputTile> output_tile_candidates(const Chip& chip, const MatmulShape& shape, std::int64_t least) {
+  const TensorCores& cores = chip.tensor;
+  std::vector<OutputTile> tiles = output_tiles(cores.tiles).value_or(std::vector<OutputTile>{});
+  if (!tiles.empty()) return tiles;
+  for (const std::int64_t m : tile_extents(shape.m, cores.rows, least)) {
+    for (const std::int64_t n : tile_extents(shape.n, cores.cols, least)) tiles.push_back({m, n});
+  }
+  return tiles;
+}
+
 MatmulMapping map_matmul(const Chip& chip, const Operator& op, CoreRange tensor_cores, CoreRange vector_cores) {
   const Job job{&chip, &op, tensor_cores, vector_cores};
   Best best;
-  constexpr std::int64_t kLeastTile = 16;
   for (const std::int64_t least : {kLeastTile, std::int64_t{1}}) {
     for (const bool double_buffer : {true, false}) {
       for (const TileCandidate& candidate : tile_candidates(job, least, double_buffer)) {

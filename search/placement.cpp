@@ -10,6 +10,7 @@
 
 #include "arch/support/error.h"
 #include "search/chip_costs.h"
+#include "search/operator_bound.h"
 #include "search/plan_costs.h"
 #include "search/plan_json.h"
 
@@ -20,13 +21,13 @@ constexpr std::int64_t kStageNodes = 2000;
 // Answers are whole picoseconds; sums of them are this close to sums of unrounded times.
 constexpr double kRounding = 1e-9;
 
-/// Where a plan stands: nothing but the chip's peak is known, its layers are predicted, all of it is.
-enum class Knowledge { peak, layers };
+/// Where a plan stands: its layers' operators are bounded, or predicted.
+enum class Knowledge { bounds, layers };
 
 struct Open {
   Seconds bound{};
   std::size_t plan = 0;
-  Knowledge knowledge = Knowledge::peak;
+  Knowledge knowledge = Knowledge::bounds;
 
   bool operator>(const Open& other) const { return std::tie(bound, plan) > std::tie(other.bound, other.plan); }
 };
@@ -40,36 +41,37 @@ struct Kept {
   }
 };
 
-/// Tensor-core operations of the average device over the iteration, by data type.
-std::map<DataType, double> device_flops(const PlanCosts& costs, const LayerFlops& flops, std::int64_t layers) {
-  std::map<DataType, double> sum;
-  const std::array<double, 3> count{1, static_cast<double>(layers), 1};
-  const auto share = static_cast<double>(costs.plan.microbatches()) / static_cast<double>(costs.plan.pp);
-  for (std::size_t i = 0; i < flops.size(); ++i) {
-    for (const auto* pass : {&flops[i].forward, &flops[i].backward}) {
-      for (const auto& [type, value] : *pass) sum[type] += value * count[i] * share;
-    }
+/// Every stage holds a layer, and all of them together the model.
+bool fits(const PlanCosts& plan, const std::vector<std::int64_t>& most, std::int64_t layers) {
+  std::int64_t sum = 0;
+  for (const std::int64_t held : most) {
+    if (held < 1) return false;
+    sum += held;
   }
-  return sum;
+  return plan.plan.schedule == PipelineSchedule::interleaved || sum >= layers;
 }
 
-bool no_more_than(const std::map<DataType, double>& a, const std::map<DataType, double>& b) {
-  return std::all_of(a.begin(), a.end(), [&b](const auto& entry) {
-    const auto other = b.find(entry.first);
-    return other != b.end() && entry.second <= other->second;
-  });
+/// Of all operators, by number.
+std::vector<Seconds> bounds(const SpaceCosts& space, const Chip& chip,
+                            Seconds (OperatorBound::*bound)(const Operator&) const) {
+  const OperatorBound on(chip);
+  std::vector<Seconds> times;
+  for (const Operator& op : space.operators) times.push_back((on.*bound)(op));
+  return times;
 }
 
 /// One placement under way.
 class Placing {
  public:
-  Placing(const SpaceCosts& space, const TransformerModel& model, const Cluster& cluster, std::int64_t count)
+  Placing(const SpaceCosts& space, const TransformerModel& model, const Cluster& cluster, CommunicationMemo& memo,
+          std::int64_t count)
       : space_(space),
         model_(model),
         capacity_(cluster.chip.hbm.capacity - cluster.reserved_memory),
         overhead_(cluster.iteration_overhead),
         chip_(cluster.chip),
-        costs_(cluster, model),
+        costs_(cluster, model, memo),
+        bounds_(bounds(space, cluster.chip, &OperatorBound::close)),
         count_(static_cast<std::size_t>(count)) {}
 
   PlacementResult run() {
@@ -77,7 +79,7 @@ class Placing {
     while (!open_.empty() && open_.top().bound.count() < threshold()) {
       Open next = open_.top();
       open_.pop();
-      if (next.knowledge == Knowledge::peak) {
+      if (next.knowledge == Knowledge::bounds) {
         refine(next);
       } else {
         weigh(next.plan);
@@ -94,13 +96,12 @@ class Placing {
     return layer_capacity(plan, model_.layers, capacity_);
   }
 
-  [[nodiscard]] bool fits(const PlanCosts& plan, const std::vector<std::int64_t>& most) const {
-    std::int64_t sum = 0;
-    for (const std::int64_t layers : most) {
-      if (layers < 1) return false;
-      sum += layers;
+  const LayerTimes& least_of(const std::string& share) {
+    auto known = least_.find(share);
+    if (known == least_.end()) {
+      known = least_.emplace(share, least_times(space_.work.at(share), space_.operators, bounds_)).first;
     }
-    return plan.plan.schedule == PipelineSchedule::interleaved || sum >= model_.layers;
+    return known->second;
   }
 
   void admit(std::size_t index) {
@@ -111,13 +112,13 @@ class Placing {
       return;
     }
     const auto most = capacity_of(plan);
-    if (!fits(plan, most)) {
+    if (!fits(plan, most, model_.layers)) {
       ++result_.counts.rejected["memory"];
       note_miss(index);
       return;
     }
-    const LayerTimes least = least_times(space_.flops.at(plan.share), chip_) + plan.communication;
-    open_.push({plan_bound(plan, least, model_.layers, most) + overhead_, index, Knowledge::peak});
+    const LayerTimes least = least_of(plan.share) + plan.communication;
+    open_.push({plan_bound(plan, least, model_.layers, most) + overhead_, index, Knowledge::bounds});
   }
 
   /// Even stages stand for the plan: its worst one against the capacity.
@@ -205,8 +206,10 @@ class Placing {
   Seconds overhead_;
   const Chip& chip_;
   ChipCosts costs_;
+  std::vector<Seconds> bounds_;  ///< of operators by number
   std::size_t count_;
-  std::vector<Kept> best_;  ///< fastest first
+  std::map<std::string, LayerTimes> least_;  ///< by share
+  std::vector<Kept> best_;                   ///< fastest first
   PlacementResult result_;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
   std::optional<std::size_t> missed_;
@@ -219,20 +222,16 @@ struct Placer::State {
   TransformerModel model;
   Cluster network;
   SpaceCosts space;
-  std::vector<std::map<DataType, double>> least_flops;  ///< of the average device; none is below another
+  mutable CommunicationMemo communication;                   ///< of the network, whatever the chip
+  std::map<std::string, std::vector<std::size_t>> plans_of;  ///< possible plans by share
 };
 
 Placer::Placer(TransformerModel model, PlanSpace space, Cluster network) {
   auto state = std::make_unique<State>();
   state->space = space_costs(model, space, network);
-  for (const PlanCosts& plan : state->space.plans) {
-    if (!plan.problem.empty()) continue;
-    auto flops = device_flops(plan, state->space.flops.at(plan.share), model.layers);
-    auto& least = state->least_flops;
-    if (std::any_of(least.begin(), least.end(), [&](const auto& known) { return no_more_than(known, flops); }))
-      continue;
-    std::erase_if(least, [&](const auto& known) { return no_more_than(flops, known); });
-    least.push_back(std::move(flops));
+  for (std::size_t i = 0; i < state->space.plans.size(); ++i) {
+    const PlanCosts& plan = state->space.plans[i];
+    if (plan.problem.empty()) state->plans_of[plan.share].push_back(i);
   }
   state->model = std::move(model);
   state->network = std::move(network);
@@ -246,19 +245,24 @@ Placer::~Placer() = default;
 PlacementResult Placer::place(const Chip& chip, std::int64_t count) const {
   Cluster cluster = state_->network;
   cluster.chip = chip;
-  return Placing(state_->space, state_->model, cluster, count).run();
+  return Placing(state_->space, state_->model, cluster, state_->communication, count).run();
 }
 
-Seconds Placer::least_time(const Chip& chip) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& flops : state_->least_flops) {
-    double time = 0;
-    for (const auto& [type, count] : flops) {
-      if (count > 0 && chip.supports(type)) time += count / chip.peak(type).value();
+Seconds Placer::least_time(const Chip& chip, Effort effort) const {
+  const Bytes capacity = chip.hbm.capacity - state_->network.reserved_memory;
+  const auto of_operators =
+      bounds(state_->space, chip, effort == Effort::quick ? &OperatorBound::quick : &OperatorBound::close);
+  Seconds least(std::numeric_limits<double>::infinity());
+  for (const auto& [share, plans] : state_->plans_of) {
+    const LayerTimes times = least_times(state_->space.work.at(share), state_->space.operators, of_operators);
+    for (const std::size_t i : plans) {
+      const PlanCosts& plan = state_->space.plans[i];
+      const Seconds bound = average_bound(plan, times + plan.communication, state_->model.layers);
+      if (bound >= least) continue;
+      if (fits(plan, layer_capacity(plan, state_->model.layers, capacity), state_->model.layers)) least = bound;
     }
-    least = std::min(least, time);
   }
-  return Seconds(least);
+  return least * (1 - kRounding) + state_->network.iteration_overhead;
 }
 
 PlacementCounts& PlacementCounts::operator+=(const PlacementCounts& other) {

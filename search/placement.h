@@ -63,8 +63,10 @@ class Placer {
   /// A data type that the chip lacks is a ConfigError.
   [[nodiscard]] PlacementResult place(const Chip& chip, std::int64_t count = 1) const;
 
-  /// Lower bound on the predicted time of every plan, from the peak of the tensor cores alone; infinity without a plan.
-  [[nodiscard]] Seconds least_time(const Chip& chip) const;
+  /// Lower bound on the predicted time of every plan, from bounds on its operators; infinity without a plan that fits.
+  /// `close` takes longer and is no less.
+  enum class Effort { quick, close };
+  [[nodiscard]] Seconds least_time(const Chip& chip, Effort effort) const;
 
  private:
   struct State;

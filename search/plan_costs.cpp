@@ -13,26 +13,34 @@ namespace {
 
 bool interleaved(const Plan& plan) { return plan.schedule == PipelineSchedule::interleaved; }
 
-/// What the compute steps ask of the tensor cores.
-std::map<DataType, double> flops_of(const Program& program, const std::vector<Step>& steps) {
-  std::map<DataType, double> flops;
+std::int32_t number_of(Operator op, std::vector<Operator>& known) {
+  op.name.clear();
+  const auto found = std::find(known.begin(), known.end(), op);
+  const auto number = static_cast<std::int32_t>(found - known.begin());
+  if (found == known.end()) known.push_back(std::move(op));
+  return number;
+}
+
+std::vector<WorkGraph> graphs_of(const Program& program, const std::vector<Step>& steps, std::vector<Operator>& known) {
+  std::vector<WorkGraph> graphs;
   for (const Step& step : steps) {
     const auto* compute = std::get_if<ComputeStep>(&step);
     if (compute == nullptr) continue;
-    for (const Operator& op : program.slices[static_cast<std::size_t>(compute->slice)].graph.operators) {
-      flops[op.dtype] += static_cast<double>(op.matmul_flops().value());
-    }
+    const OperatorGraph& graph = program.slices[static_cast<std::size_t>(compute->slice)].graph;
+    WorkGraph& work = graphs.emplace_back();
+    work.edges = graph.edges;
+    for (const Operator& op : graph.operators) work.operators.push_back(number_of(op, known));
   }
-  return flops;
+  return graphs;
 }
 
-LayerFlops layer_flops(const Program& program) {
-  LayerFlops flops;
-  for (std::size_t i = 0; i < flops.size(); ++i) {
+LayerWork layer_work(const Program& program, std::vector<Operator>& known) {
+  LayerWork work;
+  for (std::size_t i = 0; i < work.size(); ++i) {
     const LayerProgram& layer = program.layers.at(i);
-    flops[i] = {flops_of(program, layer.forward), flops_of(program, layer.backward)};
+    work[i] = {graphs_of(program, layer.forward, known), graphs_of(program, layer.backward, known)};
   }
-  return flops;
+  return work;
 }
 
 /// Everything of a plan that the operators of one layer and microbatch depend on.
@@ -79,15 +87,6 @@ void add_communication(const Program& program, const Cluster& network, PlanCosts
   }
 }
 
-Seconds compute_time(const std::map<DataType, double>& flops, const Chip& chip) {
-  Seconds time(0);
-  for (const auto& [type, count] : flops) {
-    // A type that the chip lacks is found out by the mapper, with its name.
-    if (count > 0 && chip.supports(type)) time += Seconds(count / chip.peak(type).value());
-  }
-  return time;
-}
-
 }  // namespace
 
 Plan with_layers_everywhere(const Plan& plan, std::int64_t layers) {
@@ -116,7 +115,7 @@ SpaceCosts space_costs(const TransformerModel& model, const PlanSpace& space, co
       add_memory(model, one);
       const Program program = build_program(model, plan);
       add_communication(program, network, one);
-      if (!costs.flops.contains(one.share)) costs.flops.emplace(one.share, layer_flops(program));
+      if (!costs.work.contains(one.share)) costs.work.emplace(one.share, layer_work(program, costs.operators));
     }
     costs.plans.push_back(std::move(one));
   }
@@ -138,12 +137,15 @@ std::vector<std::int64_t> layer_capacity(const PlanCosts& costs, std::int64_t la
   return most;
 }
 
-LayerTimes least_times(const LayerFlops& flops, const Chip& chip) {
-  LayerTimes times;
-  for (std::size_t i = 0; i < flops.size(); ++i) {
-    times[i] = {compute_time(flops[i].forward, chip), compute_time(flops[i].backward, chip)};
-  }
-  return times;
+LayerTimes least_times(const LayerWork& work, std::span<const Operator> operators, std::span<const Seconds> times) {
+  const auto sum = [&](const std::vector<WorkGraph>& graphs) {
+    Seconds total{};
+    for (const WorkGraph& graph : graphs) total += least_graph_time(graph, operators, times);
+    return total;
+  };
+  LayerTimes least;
+  for (std::size_t i = 0; i < work.size(); ++i) least[i] = {sum(work[i].forward), sum(work[i].backward)};
+  return least;
 }
 
 LayerTimes operator+(const LayerTimes& a, const LayerTimes& b) {
@@ -194,6 +196,25 @@ Seconds plan_bound(const PlanCosts& costs, const LayerTimes& times, std::int64_t
   const Seconds busy = static_cast<double>(blocks) * (block.forward + block.backward);
   const Seconds ends = std::max(embedding.forward + embedding.backward, head.forward + head.backward);
   return static_cast<double>(costs.plan.microbatches()) * std::max(busy, ends);
+}
+
+Seconds average_bound(const PlanCosts& costs, const LayerTimes& times, std::int64_t layers) {
+  const auto& [embedding, block, head] = times;
+  const Seconds work = static_cast<double>(layers) * (block.forward + block.backward) + embedding.forward +
+                       embedding.backward + head.forward + head.backward;
+  const auto pp = static_cast<double>(costs.plan.pp);
+  const auto m = static_cast<double>(costs.plan.microbatches());
+  Seconds round_trip = work;
+  for (std::size_t s = 0; s < costs.send_forward.size(); ++s) {
+    if (s + 1 < costs.send_forward.size()) round_trip += costs.send_forward[s];
+    if (s > 0) round_trip += costs.send_backward[s];
+  }
+  switch (costs.plan.schedule) {
+    case PipelineSchedule::gpipe: return round_trip + work * ((m - 1) / pp);
+    // Of a stage with w microbatches in flight w - 1 forwards or backwards hide, at most half of w - 1 passes.
+    case PipelineSchedule::one_f_one_b: return round_trip + work * ((m - (std::min(m, pp) + 1) / 2) / pp);
+    default: return work * (m / pp);
+  }
 }
 
 }  // namespace tandem

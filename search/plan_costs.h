@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "arch/cluster.h"
 #include "search/communication.h"
+#include "search/operator_bound.h"
 #include "search/plan_space.h"
 #include "search/stage_search.h"
 #include "workloads/program.h"
@@ -24,8 +26,8 @@ struct ByPass {
 template <typename T>
 using ByLayer = std::array<ByPass<T>, 3>;
 
-/// Operations of the tensor cores for one microbatch, by data type.
-using LayerFlops = ByLayer<std::map<DataType, double>>;
+/// What layers compute for one microbatch: graphs that run one after the other.
+using LayerWork = ByLayer<std::vector<WorkGraph>>;
 /// Times of one microbatch.
 using LayerTimes = ByLayer<Seconds>;
 
@@ -41,8 +43,9 @@ struct PlanCosts {
 };
 
 struct SpaceCosts {
-  std::vector<PlanCosts> plans;             ///< in the order of enumerate_plans
-  std::map<std::string, LayerFlops> flops;  ///< by share
+  std::vector<PlanCosts> plans;           ///< in the order of enumerate_plans
+  std::vector<Operator> operators;        ///< without names, each once
+  std::map<std::string, LayerWork> work;  ///< by share; operators by number
 };
 
 SpaceCosts space_costs(const TransformerModel& model, const PlanSpace& space, const Cluster& network);
@@ -50,8 +53,8 @@ SpaceCosts space_costs(const TransformerModel& model, const PlanSpace& space, co
 /// Most layers of each stage that fit `capacity`.
 std::vector<std::int64_t> layer_capacity(const PlanCosts& costs, std::int64_t layers, Bytes capacity);
 
-/// No layer computes faster: tensor cores at their peak.
-LayerTimes least_times(const LayerFlops& flops, const Chip& chip);
+/// No layer is predicted to compute faster, given least times of the operators by number.
+LayerTimes least_times(const LayerWork& work, std::span<const Operator> operators, std::span<const Seconds> times);
 /// Sum, layer by layer.
 LayerTimes operator+(const LayerTimes& a, const LayerTimes& b);
 
@@ -65,6 +68,9 @@ StageProblem stage_problem(const PlanCosts& costs, const LayerTimes& times, std:
 /// Lower bound on the time of a plan whose layers take `times`.
 Seconds plan_bound(const PlanCosts& costs, const LayerTimes& times, std::int64_t layers,
                    const std::vector<std::int64_t>& capacity);
+
+/// The same from the average stage, in constant time: the slowest stage is no faster. At most plan_bound.
+Seconds average_bound(const PlanCosts& costs, const LayerTimes& times, std::int64_t layers);
 
 /// `plan` with `layers` layers in each stage, and the model that has so many; for costs by number of layers.
 Plan with_layers_everywhere(const Plan& plan, std::int64_t layers);

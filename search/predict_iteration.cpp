@@ -76,8 +76,8 @@ struct StageWork {
 
 class Predictor {
  public:
-  Predictor(const Cluster& cluster, const Program& program)
-      : cluster_(cluster), program_(program), communication_(cluster, program.plan) {}
+  Predictor(const Cluster& cluster, const Program& program, CommunicationMemo* memo)
+      : cluster_(cluster), program_(program), communication_(cluster, program.plan, memo) {}
 
   Answer predict() {
     predict_slices();
@@ -277,12 +277,12 @@ class Predictor {
 
 }  // namespace
 
-Answer predict(const Cluster& cluster, const Program& program) {
+Answer predict(const Cluster& cluster, const Program& program, CommunicationMemo* memo) {
   const std::int64_t needed = program.plan.devices();
   if (needed > cluster.devices()) {
     throw InfeasibleError(fmt::format("plan needs {} devices, {} has {}", needed, cluster.name, cluster.devices()));
   }
-  return Predictor(cluster, program).predict();
+  return Predictor(cluster, program, memo).predict();
 }
 
 }  // namespace tandem

@@ -3,7 +3,7 @@
 # mutates the files of FOLDER, if given.
 #   cmake --preset fuzz && cmake --build --preset fuzz --target fuzz_yaml
 #   build/fuzz/tests/fuzz/support/fuzz_yaml -max_total_time=60 CORPUS_FOLDER
-# Each target is also a ctest case (label heavy) of some thousand runs.
+# Each target is also a ctest case (label heavy) of 20,000 runs, or a minute.
 include_guard(GLOBAL)
 
 if(TANDEM_FUZZ)
@@ -22,6 +22,6 @@ function(tandem_fuzz name)
   # libFuzzer writes what it finds to the first folder and only reads the others.
   set(corpus ${CMAKE_CURRENT_BINARY_DIR}/corpus_${name})
   file(MAKE_DIRECTORY ${corpus})
-  add_test(NAME ${name} COMMAND ${name} -runs=20000 -seed=1 -max_len=8192 -timeout=10 ${corpus} ${arg_SEEDS})
+  add_test(NAME ${name} COMMAND ${name} -runs=20000 -max_total_time=60 -seed=1 -max_len=8192 -timeout=10 ${corpus} ${arg_SEEDS})
   set_tests_properties(${name} PROPERTIES LABELS heavy)
 endfunction()

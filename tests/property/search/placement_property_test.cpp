@@ -135,10 +135,20 @@ TEST(Placement, NothingFitsIsSaidWithTheNearestMiss) {
 TEST(Placement, NoPlanBeatsTheBoundOfItsChip) {
   const Cluster cluster = small_cluster(4);
   const Placer placer(small_model(), small_space(4), cluster);
-  const PlacementResult found = placer.place(cluster.chip);
-  ASSERT_FALSE(found.best.empty());
-  EXPECT_LE(placer.least_time(cluster.chip), to_seconds(found.best.front().time));
-  EXPECT_GT(placer.least_time(cluster.chip), Seconds(0));
+  for (const std::int64_t cores : {1, 2, 8, 32}) {
+    for (const std::int64_t side : {4, 16, 64}) {
+      Chip chip = cluster.chip;
+      chip.tensor.count = chip.vector.count = cores;
+      chip.tensor.rows = side;
+      chip.tensor.cols = 2 * side;
+      const PlacementResult found = placer.place(chip);
+      ASSERT_FALSE(found.best.empty());
+      const Seconds quick = placer.least_time(chip, Placer::Effort::quick);
+      EXPECT_GT(quick, Seconds(0));
+      EXPECT_LE(quick, placer.least_time(chip, Placer::Effort::close));
+      EXPECT_LE(placer.least_time(chip, Placer::Effort::close), to_seconds(found.best.front().time));
+    }
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "arch/config.h"
 #include "arch/support/error.h"
 #include "arch/support/hdf5.h"
+#include "search/placement.h"
 #include "search/predict.h"
 
 namespace tandem {
@@ -236,6 +238,33 @@ TEST_F(ArchitectureSearch, NothingFitsSaysWhyAndLeavesTheTable) {
     EXPECT_THAT(error.what(), HasSubstr("nearest miss"));
   }
   EXPECT_EQ(nlohmann::json::parse(read(folder_ / "run/result.json"))["status"], "infeasible");
+}
+
+/// What the pre-filter leaves out by bounds is not among the best of all, placed one by one.
+TEST_F(ArchitectureSearch, PrefilterKeepsTheBestOfPlainEnumeration) {
+  config_.space.axes = {{"tensor_cores.count", {"1", "2", "4", "8", "16", "32"}},
+                        {"tensor_cores.rows", {"16", "64", "128"}},
+                        {"tensor_cores.cols", {"32", "128"}},
+                        {"vector_cores.count", {"1", "8"}},
+                        {"global_buffer.capacity", {"2 MiB", "32 MiB"}}};
+  SearchOptions only = options("run");
+  only.scope = SearchScope::prefilter_only;
+  const SearchResult found = search_architecture(config_, simulator_, only);
+
+  const Placer placer(config_.model, config_.plans, config_.cluster);
+  std::vector<std::int64_t> times;
+  enumerate(config_.space, [&](const DesignPoint& point) {
+    const PlacementResult placed = placer.place(point.chip);
+    if (!placed.best.empty()) times.push_back(placed.best.front().time.count());
+  });
+  std::sort(times.begin(), times.end());
+  ASSERT_GT(times.size(), 60U);
+  std::int64_t bounded = 0;
+  for (const Candidate& candidate : found.candidates) bounded += candidate.status == CandidateStatus::bounded ? 1 : 0;
+  EXPECT_GT(bounded, 20);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(config_.validate.top); ++i) {
+    EXPECT_EQ(found.candidates[found.ranking[i]].predicted->time.count(), times[i]) << i;
+  }
 }
 
 TEST_F(ArchitectureSearch, PrefilterRanksByPrediction) {
