@@ -119,6 +119,7 @@ SliceRun run_slice(const Chip& chip, const Slice& slice, const SimulationOptions
   }
   run.slice = slice_answer(slice, processor.results());
   run.activations = module.activations();
+  run.folded_tiles = module.folded().tiles;
   return run;
 }
 

@@ -38,6 +38,7 @@ struct SliceRun {
   SliceAnswer slice;
   std::vector<OperatorAnswer> operators;  ///< in graph order
   std::int64_t activations = 0;           ///< of simulation processes
+  std::int64_t folded_tiles = 0;          ///< skipped in periods that repeat
 };
 
 /// Runs a mapped slice. An empty schedule runs the operators in graph order. Makes its own SimulationContext, so none

@@ -39,6 +39,9 @@ struct Ideal {
   bool launch = false;
 };
 
+/// Whether whole periods of tile loops are skipped once they have proved to repeat. The results are the same.
+enum class Fold { off, on };
+
 class SliceMemo;
 
 struct SimulationOptions {
@@ -46,6 +49,7 @@ struct SimulationOptions {
   std::optional<std::filesystem::path> trace;  ///< HDF5 file to write
   std::string command_line;                    ///< recorded in the trace
   std::uint64_t seed = 0;
+  Fold fold = Fold::on;
   Ideal ideal;
   std::function<void(double fraction)> progress;  ///< called a few times a second at most
   std::function<bool()> cancelled;                ///< polled; true ends the run with files closed, `complete` 0

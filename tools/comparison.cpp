@@ -30,6 +30,18 @@ std::map<OperatorKey, std::vector<const OperatorAnswer*>> by_key(const Answer& a
   return result;
 }
 
+std::vector<MissedCause> compare_causes(const TimeByCause& predicted, const TimeByCause& simulated) {
+  std::vector<MissedCause> rows;
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    if (predicted.part[i].count() == 0 && simulated.part[i].count() == 0) continue;
+    rows.push_back({static_cast<Cause>(i), predicted.part[i], simulated.part[i]});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const MissedCause& a, const MissedCause& b) {
+    return std::chrono::abs(a.missed()) > std::chrono::abs(b.missed());
+  });
+  return rows;
+}
+
 std::vector<ComparedTime> compare_operators(const Answer& predicted, const Answer& simulated) {
   auto others = by_key(simulated);
   std::map<OperatorKey, std::size_t> seen;
@@ -39,8 +51,8 @@ std::vector<ComparedTime> compare_operators(const Answer& predicted, const Answe
     const std::vector<const OperatorAnswer*>& same = others[key];
     const std::size_t index = seen[key]++;
     if (index >= same.size()) throw std::logic_error("operator '" + op.name + "' was predicted but not simulated");
-    rows.push_back(
-        {"operator", op.slice + "/" + op.name + "." + std::string(name_of(op.pass)), op.time, same[index]->time});
+    rows.push_back({"operator", op.slice + "/" + op.name + "." + std::string(name_of(op.pass)), op.time,
+                    same[index]->time, compare_causes(op.by_cause, same[index]->by_cause)});
   }
   if (rows.size() != simulated.operators.size()) throw std::logic_error("an operator was simulated but not predicted");
   return rows;
@@ -76,18 +88,6 @@ std::vector<ComparedTime> compare_stages(const Answer& predicted, const Answer& 
   return rows;
 }
 
-std::vector<MissedCause> compare_causes(const TimeByCause& predicted, const TimeByCause& simulated) {
-  std::vector<MissedCause> rows;
-  for (std::size_t i = 0; i < kCauses; ++i) {
-    if (predicted.part[i].count() == 0 && simulated.part[i].count() == 0) continue;
-    rows.push_back({static_cast<Cause>(i), predicted.part[i], simulated.part[i]});
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const MissedCause& a, const MissedCause& b) {
-    return std::chrono::abs(a.missed()) > std::chrono::abs(b.missed());
-  });
-  return rows;
-}
-
 std::string signed_time(Picoseconds time) {
   return time.count() < 0 ? "-" + to_text(Picoseconds(-time.count())) : "+" + to_text(time);
 }
@@ -109,6 +109,39 @@ std::string times_table(const std::vector<ComparedTime>& rows, std::size_t most)
   if (rows.size() > most)
     text += fmt::format("  ... the {} largest differences of {}; all with --json or --csv\n", most, rows.size());
   return text;
+}
+
+/// Where the operators' simulated time goes, and what the prediction missed of it; where it missed most first.
+std::string operator_causes_table(const std::vector<ComparedTime>& operators, std::size_t most) {
+  const auto missed = [](const ComparedTime& row) {
+    Picoseconds sum{};
+    for (const MissedCause& cause : row.causes) sum += std::chrono::abs(cause.missed());
+    return sum;
+  };
+  std::vector<const ComparedTime*> order;
+  for (const ComparedTime& row : operators) order.push_back(&row);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const ComparedTime* a, const ComparedTime* b) { return missed(*a) > missed(*b); });
+  order.resize(std::min(order.size(), most));
+  TextTable table({"operator", "simulated time by cause", "missed most"});
+  for (const ComparedTime* row : order) {
+    std::vector<MissedCause> parts = row->causes;
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const MissedCause& a, const MissedCause& b) { return a.simulated > b.simulated; });
+    std::string text;
+    for (const MissedCause& part : parts) {
+      if (part.simulated.count() == 0) continue;
+      if (!text.empty()) text += ", ";
+      text += fmt::format("{} {}", name_of(part.cause), percent(seconds(part.simulated) / seconds(row->simulated)));
+    }
+    std::string most_missed = "-";
+    if (!row->causes.empty()) {
+      const MissedCause& first = row->causes.front();
+      most_missed = fmt::format("{} {}", name_of(first.cause), signed_time(first.missed()));
+    }
+    table.add({row->name, text, most_missed});
+  }
+  return table.text();
 }
 
 std::string ablation_table(const Comparison& comparison) {
@@ -147,7 +180,9 @@ std::string comparison_text(const Comparison& comparison) {
   std::string text = "error: (predicted - simulated) / simulated\n\n" + times_table(comparison.iteration, kRows);
   text += "\n" + times_table(comparison.stages, kRows) + "\n" + times_table(comparison.layers, kRows);
   text += "\n" + times_table(comparison.operators, kRows);
-  text += "\nwhat the prediction missed, by cause (simulated - predicted)\n";
+  text += "\nwhat the prediction missed of the operators, largest sums of differences by cause first\n" +
+          operator_causes_table(comparison.operators, kRows);
+  text += "\nwhat the prediction missed of the iteration, by cause (simulated - predicted)\n";
   TextTable causes({"cause", "predicted", "simulated", "missed"});
   for (const MissedCause& row : comparison.causes) {
     causes.add(
@@ -161,13 +196,24 @@ std::string comparison_text(const Comparison& comparison) {
 }
 
 Json to_json(const Comparison& comparison) {
-  const auto times = [](const std::vector<ComparedTime>& rows) {
+  const auto missed_json = [](const std::vector<MissedCause>& causes) {
+    Json list = Json::array();
+    for (const MissedCause& row : causes) {
+      list.push_back({{"cause", name_of(row.cause)},
+                      {"predicted_s", seconds(row.predicted)},
+                      {"simulated_s", seconds(row.simulated)},
+                      {"missed_s", seconds(row.missed())}});
+    }
+    return list;
+  };
+  const auto times = [&](const std::vector<ComparedTime>& rows) {
     Json list = Json::array();
     for (const ComparedTime& row : rows) {
       list.push_back({{"name", row.name},
                       {"predicted_s", seconds(row.predicted)},
                       {"simulated_s", seconds(row.simulated)},
                       {"error", row.error()}});
+      if (!row.causes.empty()) list.back()["missed_by_cause"] = missed_json(row.causes);
     }
     return list;
   };
@@ -175,13 +221,7 @@ Json to_json(const Comparison& comparison) {
             {"layers", times(comparison.layers)},
             {"stages", times(comparison.stages)},
             {"iteration", times(comparison.iteration).front()}};
-  json["missed_by_cause"] = Json::array();
-  for (const MissedCause& row : comparison.causes) {
-    json["missed_by_cause"].push_back({{"cause", name_of(row.cause)},
-                                       {"predicted_s", seconds(row.predicted)},
-                                       {"simulated_s", seconds(row.simulated)},
-                                       {"missed_s", seconds(row.missed())}});
-  }
+  json["missed_by_cause"] = missed_json(comparison.causes);
   json["ablation"] = Json::array();
   for (const Ablation& row : comparison.ablations) {
     Json entry{{"without", row.effect}};

@@ -11,19 +11,20 @@
 
 namespace tandem {
 
+/// What prediction missed of a time, by cause: simulated minus predicted, largest first.
+struct MissedCause {
+  Cause cause{};
+  Picoseconds predicted{}, simulated{};
+  [[nodiscard]] Picoseconds missed() const { return simulated - predicted; }
+};
+
 /// One quantity that both state. `error`: (predicted - simulated) / simulated; NaN where nothing was simulated.
 struct ComparedTime {
   std::string level;  ///< operator, layer, stage, iteration
   std::string name;
   Picoseconds predicted{}, simulated{};
+  std::vector<MissedCause> causes{};  ///< operators: their parts add up to the two times
   [[nodiscard]] double error() const;
-};
-
-/// What prediction missed of the iteration, by cause: simulated minus predicted, largest first.
-struct MissedCause {
-  Cause cause{};
-  Picoseconds predicted{}, simulated{};
-  [[nodiscard]] Picoseconds missed() const { return simulated - predicted; }
 };
 
 /// The iteration with one effect switched off; it need not add up with the others.

@@ -53,6 +53,8 @@ FlagGroup simulation_flags() {
           {{"trace", 't', "FILE", "write the run to an HDF5 file", false, {}},
            {"detail", 0, "LEVEL", "of the trace: summary, operator (default), tile or transaction", false, {}},
            {"ideal", 0, "LIST", "switch effects off: any of hbm,noc,links,launch", false, {}},
+           {"fold", 0, "", "skip whole periods of tile loops that proved to repeat (default); same results", false, {}},
+           {"no-fold", 0, "", "simulate every tile", false, {}},
            {"seed", 0, "N", "recorded in the trace (default 0)", false, {}}}};
 }
 
@@ -61,6 +63,8 @@ SimulationOptions simulation_options(const Arguments& arguments, const Session& 
   options.command_line = session.command_line;
   if (const auto detail = arguments.text("detail")) options.detail = parse_detail(*detail);
   if (const auto ideal = arguments.text("ideal")) options.ideal = parse_ideal(*ideal);
+  if (arguments.has("fold") && arguments.has("no-fold")) throw ConfigError("--fold and --no-fold exclude each other");
+  if (arguments.has("no-fold")) options.fold = Fold::off;
   if (const auto seed = arguments.integer("seed")) {
     if (*seed < 0) throw ConfigError("--seed: must not be negative");
     options.seed = static_cast<std::uint64_t>(*seed);

@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-FlagGroup simulation_flags();  ///< --trace, --detail, --ideal, --seed
+FlagGroup simulation_flags();  ///< --trace, --detail, --ideal, --fold, --no-fold, --seed
 
 /// Checks that a trace file can be written. `progress`, if given, must outlive the options.
 SimulationOptions simulation_options(const Arguments& arguments, const Session& session, Progress* progress);

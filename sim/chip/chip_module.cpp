@@ -51,6 +51,7 @@ ChipModule::ChipModule(sc_core::sc_module_name name, const Chip& chip, const Sli
   build_stacks();
   build_dma();
   build_cores();
+  build_folder();
   build_commands();
 }
 
@@ -130,6 +131,14 @@ void ChipModule::build_cores() {
     vector_[i] = std::make_unique<VectorCore>(fmt::format("vector_core{}", i).c_str(), spec, *noc_,
                                               tracer(Detail::tile, unit_at(trace_.units.vector_cores, i)));
   });
+}
+
+void ChipModule::build_folder() {
+  // A trace shows every tile.
+  const bool traces_tiles = trace_.sink != nullptr && options_.detail >= Detail::tile;
+  if (options_.fold == Fold::off || traces_tiles) return;
+  folder_ = std::make_unique<TileFolder>("tile_folder", pointers(tensor_, {0, chip_.tensor.count}), *buffer_, *noc_);
+  for (const auto& core : tensor_) core->set_folder(folder_.get());
 }
 
 std::int64_t ChipModule::activations() const {

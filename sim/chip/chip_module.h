@@ -12,6 +12,7 @@
 #include "sim/chip/hbm_stack.h"
 #include "sim/chip/noc.h"
 #include "sim/chip/tensor_core.h"
+#include "sim/chip/tile_folder.h"
 #include "sim/chip/vector_core.h"
 #include "sim/chip_simulation.h"
 #include "workloads/program.h"
@@ -36,6 +37,8 @@ class ChipModule : public sc_core::sc_module {
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
   [[nodiscard]] const GlobalBuffer& global_buffer() const { return *buffer_; }
   [[nodiscard]] const Noc& noc() const { return *noc_; }
+  /// What was folded.
+  [[nodiscard]] TileFolder::Stats folded() const { return folder_ == nullptr ? TileFolder::Stats() : folder_->stats(); }
   [[nodiscard]] const std::vector<std::unique_ptr<HbmStack>>& hbm() const { return hbm_; }
   [[nodiscard]] const std::vector<std::unique_ptr<TensorCore>>& tensor_cores() const { return tensor_; }
   [[nodiscard]] const std::vector<std::unique_ptr<VectorCore>>& vector_cores() const { return vector_; }
@@ -48,6 +51,7 @@ class ChipModule : public sc_core::sc_module {
   [[nodiscard]] Tracer tracer(Detail from, std::int32_t unit) const;
   void build_memory();
   void build_cores();
+  void build_folder();
   void build_commands();
   [[nodiscard]] CommandProcessor::Command command(std::size_t position) const;
   [[nodiscard]] RunResources resources(std::size_t position) const;
@@ -64,6 +68,7 @@ class ChipModule : public sc_core::sc_module {
   std::vector<std::unique_ptr<DmaEngine>> dma_;
   std::vector<std::unique_ptr<TensorCore>> tensor_;
   std::vector<std::unique_ptr<VectorCore>> vector_;
+  std::unique_ptr<TileFolder> folder_;
   std::unique_ptr<CommandProcessor> commands_;
 };
 

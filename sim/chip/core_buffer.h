@@ -29,6 +29,8 @@ class CoreBuffer {
     freed_ = freed;
   }
   [[nodiscard]] const Path& freed() const { return freed_; }
+  [[nodiscard]] Bytes used() const { return used_; }
+  void shift(const PathShift& by) { by.move(freed_); }
   [[nodiscard]] Bytes peak() const { return peak_; }
 
  private:

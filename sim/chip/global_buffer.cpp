@@ -18,6 +18,12 @@ void GlobalBuffer::acquire(Bytes bytes) {
   stats_.peak = std::max(stats_.peak, used_);
 }
 
+void GlobalBuffer::skip(const PathShift& shift, Bytes read, Picoseconds read_busy) {
+  ports_[static_cast<std::size_t>(Access::read)].shift(shift);
+  stats_.read += read;
+  stats_.read_busy += read_busy;
+}
+
 void GlobalBuffer::process() {
   ++stats_.activations;
   arrived_.take([this](BufferAccess* access) { serve(*access); });

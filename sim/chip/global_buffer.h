@@ -65,6 +65,9 @@ class GlobalBuffer : public sc_core::sc_module {
   void release(Bytes bytes) { used_ -= bytes; }
 
   [[nodiscard]] const Spec& spec() const { return spec_; }
+  [[nodiscard]] const Server& port(Access access) const { return ports_[static_cast<std::size_t>(access)]; }
+  /// Reads went on for a while as they did before.
+  void skip(const PathShift& shift, Bytes read, Picoseconds read_busy);
   [[nodiscard]] const Stats& stats() const { return stats_; }
 
  private:

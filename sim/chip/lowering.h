@@ -61,6 +61,8 @@ class Lowering {
   virtual ~Lowering() = default;
   virtual std::optional<BlockPlan> next_block() = 0;
   virtual std::int64_t steps(const BlockPlan& block, std::int64_t task) = 0;
+  /// Steps of a task from its second up to this one are alike and share no loads; 0: none.
+  virtual std::int64_t loop_end(const BlockPlan& /*block*/, std::int64_t /*task*/) { return 0; }
   virtual TileStep step(const BlockPlan& block, std::int64_t task, std::int64_t step) = 0;
   virtual TaskResult result(const BlockPlan& block, std::int64_t task) = 0;
 };

@@ -191,6 +191,14 @@ std::int64_t MatmulLowering::steps(const BlockPlan& block, std::int64_t task) {
   return std::max<std::int64_t>(1, known.end - known.begin);
 }
 
+std::int64_t MatmulLowering::loop_end(const BlockPlan& block, std::int64_t task) {
+  // Keys order at most kMostSteps of a task.
+  constexpr std::int64_t kMostSteps = 0xffff;
+  if (chip_.noc.multicast) return 0;
+  const Task& known = task_of(block, task);
+  return std::min({kMostSteps, known.end - known.begin - 1, known.whole - known.begin});
+}
+
 std::array<std::int64_t, 2> MatmulLowering::shared_of(const BlockPlan& block, const Task& task,
                                                       std::int64_t k_tile) const {
   const std::int64_t at_once = std::max<std::int64_t>(1, mapping_.tensor_cores.count / mapping_.matmul.split_k);

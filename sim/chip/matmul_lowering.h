@@ -20,6 +20,7 @@ class MatmulLowering : public Lowering {
 
   std::optional<BlockPlan> next_block() override;
   std::int64_t steps(const BlockPlan& block, std::int64_t task) override;
+  std::int64_t loop_end(const BlockPlan& block, std::int64_t task) override;
   TileStep step(const BlockPlan& block, std::int64_t task, std::int64_t step) override;
   TaskResult result(const BlockPlan& block, std::int64_t task) override;
 

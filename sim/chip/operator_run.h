@@ -80,6 +80,8 @@ class OperatorRun : public TileSource, public NocClient, public DmaClient {
   Pull next(std::int64_t core, TileJob& job) override;
   void loaded(const TileJob& job, const Path& done) override;
   void computed(std::int64_t core, const TileJob& job, const Path& done) override;
+  [[nodiscard]] Loop loop(std::int64_t core) override;
+  void skip(std::int64_t core, std::int64_t steps) override;
   void noc_answered(std::uint64_t tag, const Path& done) override;
   void dma_answered(std::uint64_t tag, const Path& done) override;
 

@@ -72,6 +72,7 @@ TileJob OperatorRun::make_job(Block& source, Cursor& cursor) {
   job.starts_task = plan.starts_tasks && cursor.step == 0;
   job.ends_block = cursor.step + 1 == steps;
   job.ends_task = job.ends_block && plan.ends_tasks;
+  job.in_loop = cursor.step > 0 && cursor.step < lowering_->loop_end(plan, cursor.task);
   job.time = step.time;
   job.vector_time = step.vector_time;
   counts_.macs += step.macs;
@@ -85,6 +86,28 @@ TileJob OperatorRun::make_job(Block& source, Cursor& cursor) {
     ++cursor.step;
   }
   return job;
+}
+
+Loop OperatorRun::loop(std::int64_t core) {
+  const Cursor& cursor = cursors_[static_cast<std::size_t>(core)];
+  if (cursor.block < first_block_ || cursor.block >= end_block() || cursor.task < 0) return {};
+  const Block& source = block(cursor.block);
+  if (!source.is_ready || cursor.task >= source.plan.tasks) return {};
+  return {cursor.step, lowering_->loop_end(source.plan, cursor.task)};
+}
+
+void OperatorRun::skip(std::int64_t core, std::int64_t steps) {
+  if (steps == 0) return;
+  Cursor& cursor = cursors_[static_cast<std::size_t>(core)];
+  const TileStep each = lowering_->step(block(cursor.block).plan, cursor.task, cursor.step);
+  for (const Bytes load : each.loads) {
+    counts_.port_read += load * steps;
+    counts_.core_read += load * steps;
+  }
+  counts_.macs += each.macs * steps;
+  counts_.local += each.local_traffic * steps;
+  counts_.tiles += steps;
+  cursor.step += steps;
 }
 
 void OperatorRun::loaded(const TileJob& job, const Path& done) {

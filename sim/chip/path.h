@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "arch/support/quantity.h"
 #include "workloads/answer.h"
@@ -36,11 +37,12 @@ struct Path {
     at += time;
     causes[cause] += time;
   }
-  /// Moves up to `time` from one cause to another.
-  void relabel(Cause from, Cause to, Picoseconds time) {
+  /// Moves up to `time` from one cause to another; returns how much.
+  Picoseconds relabel(Cause from, Cause to, Picoseconds time) {
     const Picoseconds moved = std::min(time, causes[from]);
     causes[from] -= moved;
     causes[to] += moved;
+    return moved;
   }
 };
 
@@ -49,6 +51,30 @@ inline const Path& later(const Path& a, const Path& b) {
   if (a.at != b.at) return a.at > b.at ? a : b;
   return a.causes.part >= b.causes.part ? a : b;
 }
+
+/// A common shift of many paths.
+struct PathShift {
+  Picoseconds at{};
+  ChipCauses causes;
+  void move(Path& path) const {
+    path.at += at;
+    for (std::size_t i = 0; i < ChipCauses::kCount; ++i) path.causes.part[i] += causes.part[i];
+  }
+};
+
+/// Paths relative to one of them, and other numbers, one behind the other: equal if all differ by a common shift alone.
+struct PathRecord {
+  const Path& base;
+  std::vector<std::int64_t>& into;
+  void number(std::int64_t value) { into.push_back(value); }
+  void path(const Path& path) {
+    into.push_back(path.op);
+    into.push_back((path.at - base.at).count());
+    for (std::size_t i = 0; i < ChipCauses::kCount; ++i) {
+      into.push_back((path.causes.part[i] - base.causes.part[i]).count());
+    }
+  }
+};
 
 /// Something that serves one request at a time in the order of the calls.
 class Server {
@@ -66,6 +92,8 @@ class Server {
     return path;
   }
   void end(const Path& done) { last_ = done; }
+  [[nodiscard]] const Path& last() const { return last_; }
+  void shift(const PathShift& by) { by.move(last_); }
 
  private:
   Path last_;

@@ -43,6 +43,13 @@ void TensorCore::process() {
   ++stats_.activations;
   while (due()) {
     const Tile& finished = tiles_.front();
+    if (folder_ != nullptr) {
+      if (finished.job.in_loop) {
+        folder_->tile_computed(*this);
+      } else {
+        folder_->disturb();
+      }
+    }
     buffer_.release(finished.job.inputs, finished.done);
     assignment_.source->computed(assignment_.index, finished.job, finished.done);
     tiles_.pop_front();
@@ -59,6 +66,7 @@ void TensorCore::pull() {
   while (assignment_.source != nullptr && !exhausted_) {
     if (!has_next_) {
       const Pull pulled = assignment_.source->next(assignment_.index, next_);
+      if (pulled != Pull::job || !next_.in_loop) disturb();
       if (pulled == Pull::finished) exhausted_ = true;
       if (pulled == Pull::wait) {
         waits_ = true;
@@ -76,18 +84,23 @@ void TensorCore::pull() {
 }
 
 void TensorCore::request(const TileJob& job) {
-  const Picoseconds before = tiles_.size() > booked_ ? tiles_.back().loaded.at : job.ready.at;
+  const bool is_next = tiles_.size() > booked_;
+  const Picoseconds before = is_next ? tiles_.back().loaded.at : job.ready.at;
   const std::uint64_t tag = first_tag_ + tiles_.size();
   Tile& tile = tiles_.push_back();
   tile.job = job;
   tile.requested = job.ready;
   tile.stalled = Picoseconds(0);
+  tile.stalled_since_ready = false;
   tile.loaded = Path();
   tile.is_loaded = false;
   const Path& freed = buffer_.freed();
   if (freed.op == job.op && freed.at > job.ready.at) {
     tile.stalled = std::max(Picoseconds(0), freed.at - std::max(job.ready.at, before));
+    tile.stalled_since_ready = before <= job.ready.at;
     tile.requested = freed;
+  } else {
+    disturb();
   }
   if (tile.requested.at < now()) tile.requested.add(Cause::dependency, now() - tile.requested.at);
   const bool loads =
@@ -130,7 +143,11 @@ Path TensorCore::start_of(const Tile& tile) const {
   const TileTime& time = tile.job.time;
   if (follows && array_.free_at() + time.steady >= tile.loaded.at + time.total) return array_.begin(tile.requested);
   Path loaded = tile.loaded;
-  loaded.relabel(Cause::noc, Cause::buffer_stall, std::min(tile.stalled, tile.loaded.at - tile.requested.at));
+  const Picoseconds waited = tile.loaded.at - tile.requested.at;
+  const Picoseconds stalled = std::min(tile.stalled, waited);
+  const Picoseconds moved = loaded.relabel(Cause::noc, Cause::buffer_stall, stalled);
+  // Here a shift would not leave everything else as it was.
+  if (moved < stalled || (tile.stalled_since_ready && stalled < waited)) disturb();
   // Right behind another tile of the operator only the fill that did not find its operands in time shows.
   return follows ? loaded : array_.begin(loaded);
 }

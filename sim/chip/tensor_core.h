@@ -7,6 +7,7 @@
 #include "sim/chip/noc.h"
 #include "sim/chip/path.h"
 #include "sim/chip/tile.h"
+#include "sim/chip/tile_folder.h"
 #include "sim/chip/tracer.h"
 #include "sim/kernel/ring.h"
 
@@ -41,6 +42,20 @@ class TensorCore : public sc_core::sc_module, public NocClient {
   void result_left(const Path& at);
   void noc_answered(std::uint64_t tag, const Path& done) override;
 
+  /// Tells it of loops from now on.
+  void set_folder(TileFolder* folder) { folder_ = folder; }
+  [[nodiscard]] Loop loop() const;
+  /// Will do nothing by itself.
+  [[nodiscard]] bool is_idle() const { return tiles_.empty() && !has_next_; }
+  [[nodiscard]] const Path& array_path() const { return array_.last(); }
+  /// A hint whether two states may be the same.
+  [[nodiscard]] std::uint64_t mark() const;
+  void record(PathRecord& record) const;
+  /// Moves on as if it had done so many more steps of its loop.
+  void skip(const PathShift& shift, std::int64_t steps, std::int64_t tiles, Picoseconds busy);
+  void pause() { run_.cancel(); }
+  void resume() { schedule(); }
+
   [[nodiscard]] std::size_t port() const { return spec_.port; }
   [[nodiscard]] const Stats& stats() const { return stats_; }
   [[nodiscard]] const CoreBuffer& buffer() const { return buffer_; }
@@ -53,8 +68,9 @@ class TensorCore : public sc_core::sc_module, public NocClient {
     Picoseconds stalled{};  ///< how long the request waited for room alone
     Path loaded;
     bool is_loaded = false;
-    Path done;                     ///< once booked
-    std::uint64_t done_delta = 0;  ///< first delta cycle in which that is seen; 0: any
+    bool stalled_since_ready = false;  ///< `stalled` counts from when the operands were ready
+    Path done;                         ///< once booked
+    std::uint64_t done_delta = 0;      ///< first delta cycle in which that is seen; 0: any
   };
   void process();
   [[nodiscard]] bool due() const;
@@ -65,10 +81,15 @@ class TensorCore : public sc_core::sc_module, public NocClient {
   void book();
   void compute(Tile& tile);
   [[nodiscard]] Path start_of(const Tile& tile) const;
+  void disturb() const {
+    if (folder_ != nullptr) folder_->disturb();
+  }
+  static void record_job(PathRecord& record, const TileJob& job, std::int64_t step);
 
   Spec spec_;
   Noc& noc_;
   Tracer tracer_;
+  TileFolder* folder_ = nullptr;
   Assignment assignment_;
   CoreBuffer buffer_;
   Server array_;

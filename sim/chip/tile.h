@@ -27,6 +27,7 @@ struct TileJob {
   Bytes inputs{};                             ///< room for them in the local buffer
   Bytes accumulators{};                       ///< room for the task's result; taken with its first step
   bool starts_task = true, ends_task = true, ends_block = true;
+  bool in_loop = false;  ///< a step like the one before it and the one after it, alone in its loads
   TileTime time;
   Picoseconds vector_time{};  ///< vector cores
   Bytes result{};
@@ -34,6 +35,13 @@ struct TileJob {
 };
 
 enum class Pull { job, wait, finished };
+
+/// A core's place among steps of its task that are all alike.
+struct Loop {
+  std::int64_t step = 0;  ///< the next
+  std::int64_t end = 0;   ///< the first of another kind
+  [[nodiscard]] std::int64_t left() const { return step > 0 && end > step ? end - step : 0; }
+};
 
 /// What cores ask for work; implemented by a running operator.
 class TileSource {
@@ -45,6 +53,9 @@ class TileSource {
   virtual void loaded(const TileJob& job, const Path& done) = 0;
   /// Called at the moment that the core has computed the tile.
   virtual void computed(std::int64_t core, const TileJob& job, const Path& done) = 0;
+  [[nodiscard]] virtual Loop loop(std::int64_t /*core*/) { return {}; }
+  /// The core has done this many steps of its loop.
+  virtual void skip(std::int64_t /*core*/, std::int64_t /*steps*/) {}
 };
 
 }  // namespace tandem::sim

@@ -115,7 +115,12 @@ void VectorCore::noc_answered(std::uint64_t tag, const Path& done) {
   work.path = done;
   work.path.relabel(Cause::noc, Cause::buffer_stall, std::min(work.stalled, done.at - work.requested.at));
   work.source->loaded(work.job, done);
-  due_.push(done.at, work.job.key, static_cast<std::size_t>(tag));
+  if (work.pulled) {
+    // The operands of an operator's tiles arrive in the order of the answers, so the lanes can be booked at once.
+    compute(static_cast<std::size_t>(tag));
+  } else {
+    due_.push(done.at, work.job.key, static_cast<std::size_t>(tag));
+  }
 }
 
 void VectorCore::compute(std::size_t slot) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <ctime>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -120,6 +121,7 @@ Bare run_bare(const Traffic& traffic) {
 
 struct Modules {
   double seconds = 0;
+  std::uint64_t result = 0;  ///< of all times by cause
   Traffic traffic;
 };
 
@@ -151,7 +153,7 @@ Modules run_modules(const Chip& chip, const Slice& slice, const SimulationOption
     for (const Picoseconds part : done.by_cause.part)
       sum = (sum ^ static_cast<std::uint64_t>(part.count())) * 1099511628211ULL;
   }
-  fmt::print("  result {:016x}  ", sum);
+  result.result = sum;
   return result;
 }
 
@@ -189,18 +191,26 @@ void run(const Case& what, const SimulationOptions& options) {
   fmt::print("{} tp {} on {}, one layer forward and backward, {} tokens\n", what.model, what.tp, what.chip,
              what.sequence);
   double ours = 0;
+  double ours_folded = 0;
   double bare = 0;
   std::int64_t activations = 0;
   std::int64_t bare_activations = 0;
   for (const std::int32_t index : layer_slices(program)) {
     const Slice& slice = program.slices[static_cast<std::size_t>(index)];
-    const Modules modules = run_modules(chip, slice, options);
+    SimulationOptions unfolded = options;
+    unfolded.fold = Fold::off;
+    const Modules modules = run_modules(chip, slice, unfolded);
+    const Modules folded = run_modules(chip, slice, options);
+    if (folded.result != modules.result) throw std::logic_error("folded and unfolded differ");
     const Bare kernel = run_bare(modules.traffic);
     const auto events = modules.traffic.total();
-    fmt::print("{:44} {:9} events, modules {:7.1f} ms {:5.0f} ns/event, bare {:5.0f} ns/event\n", slice.name, events,
-               modules.seconds * 1e3, modules.seconds * 1e9 / static_cast<double>(events),
-               kernel.seconds * 1e9 / static_cast<double>(kernel.activations));
+    fmt::print(
+        "  {:42} {:9} events {:7.1f} ms {:4.0f} ns/event (bare {:4.0f}); folded {:9} events {:7.1f} ms; {:016x}\n",
+        slice.name, events, modules.seconds * 1e3, modules.seconds * 1e9 / static_cast<double>(events),
+        kernel.seconds * 1e9 / static_cast<double>(kernel.activations), folded.traffic.total(), folded.seconds * 1e3,
+        modules.result);
     ours += modules.seconds;
+    ours_folded += folded.seconds;
     bare += kernel.seconds;
     activations += events;
     bare_activations += kernel.activations;
@@ -210,9 +220,10 @@ void run(const Case& what, const SimulationOptions& options) {
   const double ours_each = ours * 1e9 / static_cast<double>(activations);
   const double bare_each = bare * 1e9 / static_cast<double>(bare_activations);
   fmt::print(
-      "  layer: {} events, modules {:.3f} s, {:.0f} ns/event; bare kernel {:.0f} ns/event; ratio {:.2f}; "
-      "{:.0f} MiB at most\n",
-      activations, ours, ours_each, bare_each, ours_each / bare_each, static_cast<double>(usage.ru_maxrss) / 1024.0);
+      "  layer: {} events, modules {:.3f} s, {:.0f} ns/event; folded {:.3f} s; bare kernel {:.0f} ns/event; "
+      "ratio {:.2f}; {:.0f} MiB at most\n",
+      activations, ours, ours_each, ours_folded, bare_each, ours_each / bare_each,
+      static_cast<double>(usage.ru_maxrss) / 1024.0);
 }
 
 }  // namespace

@@ -162,6 +162,7 @@ TEST_F(Verbs, IdealEffectsAreNeverSlower) {
     return json::parse(result.out)["simulated"]["iteration"]["time_s"].get<double>();
   };
   EXPECT_LT(time({"--ideal", "hbm,links,launch"}), time({}));
+  EXPECT_EQ(run_tandem(scenario("simulate", {"--fold", "--no-fold"})).status, 2);
   const CommandResult wrong = run_tandem(scenario("simulate", {"--ideal", "hbn"}));
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean hbm?"));
@@ -178,6 +179,11 @@ TEST_F(Verbs, ValidateComparesAtEveryLevel) {
   double missed = 0;
   for (const json& cause : comparison["missed_by_cause"]) missed += cause["missed_s"].get<double>();
   EXPECT_NEAR(missed, simulated - predicted, 1e-11);  // the causes explain the whole difference
+  for (const json& op : comparison["operators"]) {
+    double parts = 0;
+    for (const json& cause : op["missed_by_cause"]) parts += cause["missed_s"].get<double>();
+    EXPECT_NEAR(parts, op["simulated_s"].get<double>() - op["predicted_s"].get<double>(), 1e-11) << op["name"];
+  }
   EXPECT_EQ(comparison["ablation"].size(), 4U);
   for (const json& effect : comparison["ablation"]) EXPECT_TRUE(effect.contains("time_s")) << effect.dump();
   EXPECT_THAT(text_of_file(path("c.csv")), HasSubstr("iteration,iteration,"));
