@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arch/data_type.h"
+#include "arch/hbm.h"
 #include "arch/support/enum_names.h"
 #include "arch/support/quantity.h"
 
@@ -106,31 +107,6 @@ struct Dma {
   std::int64_t engines = 1;
   Seconds setup{};          ///< per 2-D transfer
   Bytes max_outstanding{};  ///< in flight per engine; bounds latency-limited bandwidth
-};
-
-/// Device timings of one HBM generation (JEDEC names). All zero: an ideal memory.
-struct HbmTiming {
-  Seconds trcd{}, trp{}, tras{}, tcl{}, tccd_s{}, tccd_l{}, trrd{}, tfaw{}, twtr{}, trtw{}, trefi{}, trfc{};
-  Bytes page{};  ///< row of one (pseudo-)channel
-  std::int64_t bank_groups = 1;
-  std::int64_t banks_per_group = 1;
-};
-
-struct Hbm {
-  std::string generation{};  ///< HBM2, HBM2E, HBM3, HBM3E, ...
-  std::int64_t stacks = 0;
-  std::int64_t channels_per_stack = 0;
-  Bytes capacity{};       ///< all stacks
-  Bandwidth bandwidth{};  ///< peak of all channels
-  /// Share of the peak that the way from the channels to the global buffer keeps under load, before what the timings
-  /// below take.
-  double sustained = 1;
-  Bytes atom{};  ///< smallest access of one channel
-  HbmTiming timing{};
-
-  [[nodiscard]] std::int64_t channels() const { return stacks * channels_per_stack; }
-  /// Sustained, of one channel.
-  [[nodiscard]] Bandwidth channel_bandwidth() const { return bandwidth * sustained / channels(); }
 };
 
 /// Time that one operator costs before its first command runs. `device` is always paid (kernel start on the chip);

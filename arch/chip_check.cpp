@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "arch/hbm_mapping.h"
 #include "arch/support/units.h"
 
 namespace tandem {
@@ -92,12 +93,30 @@ void check_timing(const Hbm& hbm, std::vector<ChipProblem>& problems) {
   }
 }
 
+void check_controller(const Hbm& hbm, std::vector<ChipProblem>& problems) {
+  const HbmController& controller = hbm.controller;
+  if (!mapping_order(controller.mapping)) {
+    problems.push_back({"hbm.controller.mapping", fmt::format("'{}' does not name each field once", controller.mapping),
+                        "row, bank_group, bank, column and channel, from high to low"});
+  }
+  const std::int64_t part = controller.interleave.value();
+  const std::int64_t page = hbm.timing.page.value();
+  if (part == 0) return;
+  if (part < hbm.atom.value() || part > page || page % part != 0) {
+    problems.push_back(
+        {"hbm.controller.interleave",
+         fmt::format("{} is no part of a row of {}", to_text(controller.interleave), to_text(hbm.timing.page)),
+         "at least an atom, and a row a multiple of it"});
+  }
+}
+
 }  // namespace
 
 std::vector<ChipProblem> chip_problems(const Chip& chip) {
   std::vector<ChipProblem> problems;
   check_local_buffers(chip, problems);
   check_timing(chip.hbm, problems);
+  check_controller(chip.hbm, problems);
   if (!output_tiles(chip.tensor.tiles)) {
     problems.push_back({"tensor_cores.tiles", fmt::format("'{}' is no list of tiles", chip.tensor.tiles),
                         "shapes m x n from 1 to 16384, such as 256x128 128x128"});

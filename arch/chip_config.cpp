@@ -59,8 +59,8 @@ Chip finish(ConfigFile& file) {
 
 Chip read_chip(const ConfigSection& section) {
   Chip chip;
-  FieldReader reader(section,
-                     {"vector_cores.row_kernels", "vector_cores.throughput", "hbm.timing", "launch", "launch.host"});
+  FieldReader reader(section, {"vector_cores.row_kernels", "vector_cores.throughput", "hbm.timing", "hbm.controller",
+                               "launch", "launch.host"});
   visit_chip_fields(chip, reader);
   if (reader.section_of("hbm").present()) read_bandwidth(reader.section_of("hbm"), chip.hbm);
   check_kinds(reader.section_of("launch.host"));

@@ -84,9 +84,31 @@ void visit_hbm_timing(Timing& timing, Visit&& visit) {
   visit("hbm.timing.trtw", timing.trtw, checks::delay, Presence::optional);
   visit("hbm.timing.trefi", timing.trefi, checks::delay, Presence::optional);
   visit("hbm.timing.trfc", timing.trfc, checks::delay, Presence::optional);
+  visit("hbm.timing.tck", timing.tck, checks::delay, Presence::optional);
+  visit("hbm.timing.trcd_wr", timing.trcd_wr, checks::delay, Presence::optional);
+  visit("hbm.timing.tcwl", timing.tcwl, checks::delay, Presence::optional);
+  visit("hbm.timing.trrd_l", timing.trrd_l, checks::delay, Presence::optional);
+  visit("hbm.timing.twtr_s", timing.twtr_s, checks::delay, Presence::optional);
+  visit("hbm.timing.twr", timing.twr, checks::delay, Presence::optional);
+  visit("hbm.timing.trtp", timing.trtp, checks::delay, Presence::optional);
+  visit("hbm.timing.trfc_pb", timing.trfc_pb, checks::delay, Presence::optional);
   visit("hbm.timing.page", timing.page, checks::capacity_or_none, Presence::optional);
   visit("hbm.timing.bank_groups", timing.bank_groups, checks::extent, Presence::optional);
   visit("hbm.timing.banks_per_group", timing.banks_per_group, checks::extent, Presence::optional);
+}
+
+template <typename Controller, typename Visit>
+void visit_hbm_controller(Controller& controller, Visit&& visit) {
+  visit("hbm.controller.page_policy", controller.page_policy, any_value, Presence::optional);
+  visit("hbm.controller.scheduling", controller.scheduling, any_value, Presence::optional);
+  visit("hbm.controller.refresh", controller.refresh, any_value, Presence::optional);
+  visit("hbm.controller.bank_queue", controller.bank_queue, checks::extent, Presence::optional);
+  visit("hbm.controller.read_queue", controller.read_queue, checks::extent, Presence::optional);
+  visit("hbm.controller.write_queue", controller.write_queue, checks::extent, Presence::optional);
+  visit("hbm.controller.write_mark", controller.write_mark, checks::extent, Presence::optional);
+  visit("hbm.controller.row_hits", controller.row_hits, checks::extent, Presence::optional);
+  visit("hbm.controller.mapping", controller.mapping, any_value, Presence::optional);
+  visit("hbm.controller.interleave", controller.interleave, checks::capacity_or_none, Presence::optional);
 }
 
 template <typename HbmT, typename Visit>
@@ -99,6 +121,7 @@ void visit_hbm(HbmT& hbm, Visit&& visit) {
   visit("hbm.sustained", hbm.sustained, checks::share, Presence::optional);
   visit("hbm.atom", hbm.atom, checks::capacity, Presence::required);
   visit_hbm_timing(hbm.timing, visit);
+  visit_hbm_controller(hbm.controller, visit);
 }
 
 }  // namespace chip_fields

@@ -16,7 +16,7 @@ namespace tandem {
 
 /// A field inside a chip, which must outlive it.
 using FieldRef = std::variant<bool*, std::int64_t*, double*, std::string*, Bytes*, Bandwidth*, Frequency*, Power*,
-                              Seconds*, Dataflow*>;
+                              Seconds*, Dataflow*, PagePolicy*, HbmScheduling*, HbmRefresh*>;
 
 /// The field at a path such as "tensor_cores.rows" or "tensor_cores.macs_per_pe.bf16" (made if the chip has no such
 /// entry yet); nothing if chips have no such field.

@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::vector<ReferenceKind> all_kinds() { return {operators_kind(), collectives_kind(), training_kind()}; }
+std::vector<ReferenceKind> all_kinds() { return {operators_kind(), collectives_kind(), training_kind(), hbm_kind()}; }
 
 void require_plausible(const std::vector<RowMetric>& metrics, Answers answers) {
   if (metrics.empty()) throw RowFailure("the row states no reference value", "");

@@ -61,6 +61,7 @@ struct ReferenceKind {
 
 ReferenceKind operators_kind();
 ReferenceKind collectives_kind();
+ReferenceKind hbm_kind();
 ReferenceKind training_kind();
 
 /// ConfigError that lists the kinds and their columns if none fits.

@@ -20,7 +20,9 @@ class Randomiser {
   }
   void operator()(std::string_view path, Bytes& field, const Check&, Presence) {
     const std::int64_t least = path == "global_buffer.capacity" ? std::int64_t{1} << 40 : std::int64_t{1} << 20;
-    field = path == "hbm.atom" || path == "hbm.timing.page" ? Bytes(0) : Bytes(whole(least, 2 * least));
+    field = path == "hbm.atom" || path == "hbm.timing.page" || path == "hbm.controller.interleave"
+                ? Bytes(0)
+                : Bytes(whole(least, 2 * least));
   }
   void operator()(std::string_view path, double& field, const Check&, Presence) {
     if (path.ends_with(".sustained")) {
@@ -30,10 +32,16 @@ class Randomiser {
     field = real(0.01, 100);
   }
   void operator()(std::string_view, bool& field, const Check&, Presence) { field = whole(0, 1) == 1; }
-  void operator()(std::string_view, Dataflow& field, const Check&, Presence) {
-    field = static_cast<Dataflow>(whole(0, 2));
+  template <NamedEnum T>
+  void operator()(std::string_view, T& field, const Check&, Presence) {
+    constexpr auto& values = EnumNames<T>::values;
+    field = values[static_cast<std::size_t>(whole(0, static_cast<std::int64_t>(values.size()) - 1))].first;
   }
   void operator()(std::string_view path, std::string& field, const Check&, Presence) {
+    if (path == "hbm.controller.mapping") {
+      field = whole(0, 1) == 1 ? "row column bank bank_group channel" : "channel row bank_group bank column";
+      return;
+    }
     if (path == "tensor_cores.tiles") {
       field = whole(0, 1) == 1 ? "256x128 64x64" : "";
       return;
