@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/chip_config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "arch/chip_check.h"
 #include "arch/chip_fields.h"
 #include "arch/config.h"
+#include "arch/hbm_presets.h"
+#include "arch/support/error.h"
 
 namespace tandem {
 namespace {
@@ -39,6 +44,25 @@ void read_bandwidth(const ConfigSection& section, Hbm& hbm) {
   }
 }
 
+/// Timings, and a controller that suits them, of `preset` where the file states none.
+void read_preset(FieldReader& reader, Hbm& hbm) {
+  const ConfigSection& section = reader.section_of("hbm");
+  const auto name = section.maybe<std::string>("preset", any_value);
+  if (!name) return;
+  const auto preset = hbm_preset(*name);
+  if (!preset) {
+    section.complain("preset", fmt::format("there is no memory {}", in_quotes(*name)),
+                     fmt::format("one of {}", fmt::join(hbm_preset_names(), ", ")));
+    return;
+  }
+  if (reader.section_of("hbm.timing").present()) {
+    section.complain("preset", "stands beside hbm.timing", "one of the two");
+    return;
+  }
+  hbm.timing = preset->timing;
+  if (!reader.section_of("hbm.controller").present()) hbm.controller = preset->controller;
+}
+
 void check_kinds(const ConfigSection& by_kind) {
   for (const std::string& kind : by_kind.keys()) {
     if (std::find(kLaunchKinds.begin(), kLaunchKinds.end(), kind) != kLaunchKinds.end()) continue;
@@ -62,6 +86,7 @@ Chip read_chip(const ConfigSection& section) {
   FieldReader reader(section, {"vector_cores.row_kernels", "vector_cores.throughput", "hbm.timing", "hbm.controller",
                                "launch", "launch.host"});
   visit_chip_fields(chip, reader);
+  if (reader.section_of("hbm").present()) read_preset(reader, chip.hbm);
   if (reader.section_of("hbm").present()) read_bandwidth(reader.section_of("hbm"), chip.hbm);
   check_kinds(reader.section_of("launch.host"));
   check_kinds(reader.section_of("vector_cores.row_kernels"));

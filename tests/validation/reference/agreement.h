@@ -23,4 +23,15 @@ std::string name_of_case(const testing::TestParamInfo<Case>& instance);
 /// Runs the case, prints its errors and holds them against the bounds; skips where there is no reference data.
 void expect_agreement(const Case& c);
 
+/// Bounds on the simulation alone: of the main quantity, and of another one.
+struct SimulatedCase {
+  std::string name, file;
+  std::vector<std::string> filters;
+  double most_mean_error = 0, most_error = 0;
+  std::string metric;
+  double most_metric_error = 0;  ///< in the mean
+};
+std::ostream& operator<<(std::ostream& stream, const SimulatedCase& c);
+void expect_simulated_agreement(const SimulatedCase& c);
+
 }  // namespace tandem
