@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matmul mappings: candidates by shape of tile and block, the least predicted time wins.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kLongestPeriod = 16;
 /// A loop with fewer steps left is not worth a look.
 constexpr std::int64_t kFewestSteps = 4;
-/// Looks let pass after comparisons that failed one after another: where nothing repeats, looking costs little.
-constexpr std::size_t kLongestWait = 64;
+/// Tiles let pass after looks in vain, one after another: where nothing repeats, looking costs little.
+constexpr std::size_t kLongestWait = 32;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 1099511628211ULL; }
 
@@ -33,9 +33,18 @@ void TileFolder::tile_computed(const TensorCore& core) {
   if (disturbances_ != seen_disturbances_) {
     seen_disturbances_ = disturbances_;
     leader_ = &core;
-    begin_anew();
+    if (looks_.empty()) {
+      begin_anew();
+    } else {
+      look_less();
+    }
   }
-  if (&core == leader_ && core.loop().left() >= kFewestSteps) event_.notify(sc_core::SC_ZERO_TIME);
+  if (&core != leader_ || core.loop().left() < kFewestSteps) return;
+  if (wait_ > 0) {
+    --wait_;
+  } else {
+    event_.notify(sc_core::SC_ZERO_TIME);
+  }
 }
 
 void TileFolder::begin_anew() {
@@ -49,12 +58,7 @@ void TileFolder::process() {
     event_.notify(sc_core::SC_ZERO_TIME);
     return;
   }
-  if (disturbances_ != seen_disturbances_) return;
-  if (wait_ > 0) {
-    --wait_;
-    return;
-  }
-  look();
+  if (disturbances_ == seen_disturbances_) look();
 }
 
 std::uint64_t TileFolder::mark() const {
@@ -116,8 +120,7 @@ void TileFolder::check(const State& now) {
     grows = grows && now.base.causes.part[i] >= candidate_.base.causes.part[i];
   }
   if (!grows || now.at >= candidate_.next_other || now.relative != candidate_.relative) {
-    wait_ = std::min(kLongestWait, std::size_t{1} << std::min<std::size_t>(failures_++, 16));
-    begin_anew();
+    look_less();
     return;
   }
   std::int64_t periods = (now.next_other - now.at - Picoseconds(1)) / period;
@@ -125,8 +128,17 @@ void TileFolder::check(const State& now) {
     const std::int64_t steps = now.steps[i] - candidate_.steps[i];
     if (steps > 0) periods = std::min(periods, cores_[i]->loop().left() / steps);
   }
+  if (periods == 0) {
+    look_less();
+    return;
+  }
   failures_ = 0;
-  if (periods > 0) skip(candidate_, now, periods);
+  skip(candidate_, now, periods);
+  begin_anew();
+}
+
+void TileFolder::look_less() {
+  wait_ = std::min(kLongestWait, std::size_t{1} << std::min<std::size_t>(failures_++, 16));
   begin_anew();
 }
 

@@ -61,6 +61,7 @@ class TileFolder : public sc_core::sc_module {
   [[nodiscard]] State state();
   [[nodiscard]] Picoseconds next_other_event();
   void check(const State& now);
+  void look_less();
   void skip(const State& before, const State& now, std::int64_t periods);
 
   std::vector<TensorCore*> cores_;
@@ -72,8 +73,8 @@ class TileFolder : public sc_core::sc_module {
   std::vector<Look> looks_;   ///< since the last disturbance
   State candidate_;           ///< compared with the state of `check_at_`
   std::size_t check_at_ = 0;  ///< number of the look; 0: none
-  std::size_t wait_ = 0;      ///< looks to let pass after a comparison that failed
-  std::size_t failures_ = 0;
+  std::size_t wait_ = 0;      ///< tiles to let pass after looks in vain
+  std::size_t failures_ = 0;  ///< looks in vain, one after another
   Stats stats_;
 };
 
