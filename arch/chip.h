@@ -48,6 +48,9 @@ struct TensorCores {
   Bandwidth local_bandwidth{};  ///< local buffer to arrays, per core; 0: as fast as the arrays need
   /// Share of the peak issue rate that long runs keep: the clock under the power limit, and issue slots lost.
   double sustained = 1;
+  /// Operands whose rows are no whole multiple of this are loaded and stored in smaller pieces; 0: any row will do.
+  Bytes row_alignment{};
+  double misaligned = 1;  ///< share of the rate that is left then
   /// Of every output tile, before its first and after its last MAC, with nothing else on the core to hide it: start of
   /// the work, filling of the load pipeline, epilogue.
   Seconds task_overhead{};

@@ -36,6 +36,8 @@ void visit_tensor_cores(Tensor& tensor, Visit&& visit) {
   visit("tensor_cores.local_buffer", tensor.local_buffer, checks::capacity, Presence::required);
   visit("tensor_cores.local_bandwidth", tensor.local_bandwidth, checks::rate_or_none, Presence::optional);
   visit("tensor_cores.sustained", tensor.sustained, checks::share, Presence::optional);
+  visit("tensor_cores.row_alignment", tensor.row_alignment, checks::capacity_or_none, Presence::optional);
+  visit("tensor_cores.misaligned", tensor.misaligned, checks::share, Presence::optional);
   visit("tensor_cores.task_overhead", tensor.task_overhead, checks::delay, Presence::optional);
   visit("tensor_cores.tiles", tensor.tiles, any_value, Presence::optional);
   visit("tensor_cores.macs_per_pe", tensor.macs_per_pe, checks::per_cycle, Presence::required);

@@ -67,6 +67,8 @@ struct Cluster {
   /// The host's time to launch one operator of an eager framework. It runs ahead of the device, so only a chip that is
   /// faster than its host waits. 0: a compiled graph, never in the way.
   Seconds issue_overhead{};
+  /// The host's time for a microbatch beside its operators: fetching it, masks and positions, its loss.
+  Seconds microbatch_overhead{};
   Seconds iteration_overhead{};  ///< per training iteration: data loading, loss scaling, logging
   Bytes reserved_memory{};       ///< of each chip's memory: context, allocator slack
 

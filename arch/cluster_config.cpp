@@ -120,6 +120,7 @@ Cluster finish(ConfigFile& file) {
   cluster.overhead.collective = overhead.get_or("collective", Seconds(0), checks::delay);
   cluster.overhead.step = overhead.get_or("step", Seconds(0), checks::delay);
   cluster.overhead.send = overhead.get_or("send", Seconds(0), checks::delay);
+  cluster.microbatch_overhead = root.get_or("microbatch_overhead", Seconds(0), checks::delay);
   cluster.issue_overhead = root.get_or("issue_overhead", Seconds(0), checks::delay);
   cluster.iteration_overhead = root.get_or("iteration_overhead", Seconds(0), checks::delay);
   cluster.reserved_memory = root.get_or("reserved_memory", Bytes(0), checks::capacity_or_none);
@@ -167,6 +168,7 @@ std::string to_yaml(const Cluster& cluster) {
   FieldWriter top;
   top.put("", "name", yaml_text(cluster.name));
   top.put("", "issue_overhead", yaml_text(cluster.issue_overhead));
+  top.put("", "microbatch_overhead", yaml_text(cluster.microbatch_overhead));
   top.put("", "iteration_overhead", yaml_text(cluster.iteration_overhead));
   top.put("", "reserved_memory", yaml_text(cluster.reserved_memory));
   top.put("overhead", "collective", yaml_text(cluster.overhead.collective));

@@ -66,9 +66,10 @@ LayerTimes ChipCosts::layer_times(const PlanCosts& costs) {
     known = compute_times_.emplace(costs.share, times).first;
   }
   LayerTimes times = known->second.device + costs.communication;
+  const LayerTimes host = known->second.host + costs.issue;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    times[i].forward = std::max(times[i].forward, known->second.host[i].forward);
-    times[i].backward = std::max(times[i].backward, known->second.host[i].backward);
+    times[i].forward = std::max(times[i].forward, host[i].forward);
+    times[i].backward = std::max(times[i].backward, host[i].backward);
   }
   return times;
 }

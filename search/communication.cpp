@@ -66,12 +66,28 @@ std::vector<std::int64_t> Communication::shifted_group(Axis axis, std::int64_t s
 }
 
 Picoseconds Communication::collective(Axis axis, const Collective& collective, std::int64_t stage) {
-  const CommunicationMemo::Times::Key key{axis, collective.kind, collective.bytes.value(), collective.algorithm, shifted_group(axis, stage)};
+  const CommunicationMemo::Times::Key key{axis, collective.kind, collective.bytes.value(), collective.algorithm,
+                                          shifted_group(axis, stage)};
   const auto known = known_->collectives.find(key);
   if (known != known_->collectives.end()) return known->second;
   const Picoseconds time = to_picoseconds(collective_time(collective, cluster_, groups_at_once(axis, stage)));
   known_->collectives.emplace(key, time);
   return time;
+}
+
+Picoseconds Communication::software(Axis axis, const Collective& collective, std::int64_t stage) {
+  const CommunicationMemo::Times::Key key{axis, collective.kind, collective.bytes.value(), collective.algorithm,
+                                          shifted_group(axis, stage)};
+  const auto known = known_->software.find(key);
+  if (known != known_->software.end()) return known->second;
+  const auto groups = groups_at_once(axis, stage);
+  Collective chosen = collective;
+  if (groups.front().size() > 1) chosen.algorithm = choose_algorithm(collective, cluster_, groups.front());
+  Cluster silent = cluster_;
+  silent.overhead = {};
+  const Picoseconds whole = this->collective(axis, collective, stage);
+  const Picoseconds links = to_picoseconds(collective_time(chosen, silent, groups));
+  return known_->software.emplace(key, std::max(Picoseconds(0), whole - links)).first->second;
 }
 
 Picoseconds Communication::send(Bytes bytes, std::int64_t from_stage, std::int64_t to_stage) {

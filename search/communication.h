@@ -15,13 +15,13 @@
 
 namespace tandem {
 
-/// What has been computed so far, by the plan's degrees. Communication does not depend on the chip: clusters that differ
-/// in their chip only may share one.
+/// What has been computed so far, by the plan's degrees. Communication does not depend on the chip: clusters that
+/// differ in their chip only may share one.
 class CommunicationMemo {
  public:
   struct Times {
     using Key = std::tuple<Axis, CollectiveKind, std::int64_t, CollectiveAlgorithm, std::vector<std::int64_t>>;
-    std::map<Key, Picoseconds> collectives;
+    std::map<Key, Picoseconds> collectives, software;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Picoseconds> sends;
   };
   [[nodiscard]] std::shared_ptr<Times> of(const Plan& plan);
@@ -41,6 +41,8 @@ class Communication {
 
   /// A collective along `axis` of the devices of pipeline stage `stage`.
   [[nodiscard]] Picoseconds collective(Axis axis, const Collective& collective, std::int64_t stage);
+  /// Of that time what is overhead of the call and its steps: what it would be without, less.
+  [[nodiscard]] Picoseconds software(Axis axis, const Collective& collective, std::int64_t stage);
   /// A message from every device of a pipeline stage to its peer in another.
   [[nodiscard]] Picoseconds send(Bytes bytes, std::int64_t from_stage, std::int64_t to_stage);
 

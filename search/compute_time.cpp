@@ -76,6 +76,7 @@ double imbalance(const Operator& op, const MatmulMapping& mapping, std::int64_t 
 ComputeTime compute_time(const Chip& chip, const Operator& op, const MatmulMapping& mapping, std::int64_t cores) {
   const TileShape& block = mapping.block;
   const TileShape& tile = mapping.tile;
+  const Frequency clock = matmul_clock(chip, op);
   double steady = 0;
   double whole = 0;
   double exposed = 0;
@@ -87,10 +88,10 @@ ComputeTime compute_time(const Chip& chip, const Operator& op, const MatmulMappi
         const auto count = static_cast<double>(m.count) * static_cast<double>(n.count) * static_cast<double>(k.count);
         const TileCycles cycles = tile_cycles(chip.tensor, op.dtype, shape);
         const Bytes traffic = tile_local_traffic(chip.tensor, op.dtype, shape);
-        const Seconds time = std::max(cycles.steady / chip.tensor_clock(), local_time(chip.tensor, traffic));
+        const Seconds time = std::max(cycles.steady / clock, local_time(chip.tensor, traffic));
         steady += count * time.count();
-        whole += count * std::max(cycles.total / chip.tensor_clock(), local_time(chip.tensor, traffic)).count();
-        exposed += count * ((cycles.fill_drain - (cycles.total - cycles.steady)) / chip.tensor_clock()).count();
+        whole += count * std::max(cycles.total / clock, local_time(chip.tensor, traffic)).count();
+        exposed += count * ((cycles.fill_drain - (cycles.total - cycles.steady)) / clock).count();
         local += count * static_cast<double>(traffic.value());
       }
     }
@@ -103,14 +104,14 @@ ComputeTime compute_time(const Chip& chip, const Operator& op, const MatmulMappi
   const std::int64_t visits = output_stays_in_core(op, mapping, cores) ? trips.blocks.k : 1;
   const TileShape full{std::min(tile.m, op.matmul.m), std::min(tile.n, op.matmul.n), std::min(tile.k, op.matmul.k)};
   const TileCycles one = tile_cycles(chip.tensor, op.dtype, full);
-  const Seconds one_time = std::max(one.steady / chip.tensor_clock(),
-                                    local_time(chip.tensor, tile_local_traffic(chip.tensor, op.dtype, full)));
+  const Seconds one_time =
+      std::max(one.steady / clock, local_time(chip.tensor, tile_local_traffic(chip.tensor, op.dtype, full)));
   const std::int64_t run = checked_product(ceil_div(trips.tiles.k, mapping.split_k), tile.k, visits);
   const double steps = static_cast<double>(std::min(run, op.matmul.k)) / static_cast<double>(full.k);
   const double average = steady * batch / static_cast<double>(tasks);
   ComputeTime result;
   result.longest_task = std::max(Seconds(average), op.causal ? Seconds(0) : one_time * steps);
-  const Seconds ends = (one.total - one.steady) / chip.tensor_clock();
+  const Seconds ends = (one.total - one.steady) / clock;
   const Seconds overhead = chip.tensor.task_overhead * waves;
   result.longest_task += chip.tensor.task_overhead;
   const double dealt =

@@ -71,6 +71,11 @@ void add_memory(const TransformerModel& model, PlanCosts& costs) {
   for (std::size_t s = 0; s < two.size(); ++s) costs.memory_per_layer.push_back(two[s] - costs.memory[s]);
 }
 
+double collectives(const std::vector<Step>& steps) {
+  return static_cast<double>(
+      std::count_if(steps.begin(), steps.end(), [](const Step& step) { return std::get_if<CollectiveStep>(&step); }));
+}
+
 void add_communication(const Program& program, const Cluster& network, PlanCosts& costs) {
   Communication communication(network, program.plan);
   const std::size_t stages = program.stages.size();
@@ -81,9 +86,12 @@ void add_communication(const Program& program, const Cluster& network, PlanCosts
     costs.send_forward.push_back(to_seconds(communication.send(stage.send_forward, device, (device + 1) % pp)));
     costs.send_backward.push_back(to_seconds(communication.send(stage.send_backward, device, (device + pp - 1) % pp)));
   }
+  costs.issue[kHeadLayer].forward = network.microbatch_overhead;
   for (std::size_t i = 0; i < costs.communication.size(); ++i) {
     costs.communication[i] = {to_seconds(communication_time(communication, program.layers[i].forward, 0)),
                               to_seconds(communication_time(communication, program.layers[i].backward, 0))};
+    costs.issue[i].forward += collectives(program.layers[i].forward) * network.issue_overhead;
+    costs.issue[i].backward += collectives(program.layers[i].backward) * network.issue_overhead;
   }
 }
 

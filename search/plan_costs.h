@@ -40,6 +40,7 @@ struct PlanCosts {
   std::vector<Bytes> memory, memory_per_layer;
   std::vector<Seconds> send_forward, send_backward;  ///< by stage
   LayerTimes communication;                          ///< predicted, in collectives
+  LayerTimes issue;                                  ///< that the host needs beside the operators
 };
 
 struct SpaceCosts {

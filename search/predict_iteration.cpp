@@ -70,8 +70,8 @@ class SlicePlay {
 
 /// One microbatch of a (virtual) stage.
 struct StageWork {
-  TimeByCause forward, backward;
-  std::vector<Picoseconds> backward_layers;  ///< last layer first, one entry per layer
+  TimeByCause forward, backward, weight;
+  std::vector<Picoseconds> gradient_layers;  ///< time to each layer's gradients of weights, last layer first
 };
 
 class Predictor {
@@ -113,28 +113,38 @@ class Predictor {
       } else {
         const auto& call = std::get<CollectiveStep>(step);
         const std::int64_t stage = call.axis == Axis::embedding ? 0 : device;
-        time[cause_of(call.axis)] += communication_.collective(call.axis, call.collective, stage);
+        const Picoseconds whole = communication_.collective(call.axis, call.collective, stage);
+        const Picoseconds software = communication_.software(call.axis, call.collective, stage);
+        time[Cause::software] += software;
+        time[cause_of(call.axis)] += whole - software;
       }
     }
     return time;
   }
 
-  /// One pass of a layer, which takes no less than its host needs.
-  TimeByCause pass_time(const std::vector<Step>& steps, std::int64_t device) {
+  /// One pass of a layer, which takes no less than its host needs, `host` included.
+  TimeByCause pass_time(const std::vector<Step>& steps, std::int64_t device, Picoseconds host = {}) {
     TimeByCause time = steps_time(steps, device);
-    Picoseconds host{};
     for (const Step& step : steps) {
       const auto* compute = std::get_if<ComputeStep>(&step);
-      if (compute != nullptr) host += answer_.slices[static_cast<std::size_t>(compute->slice)].host;
+      host += compute == nullptr ? to_picoseconds(cluster_.issue_overhead)
+                                 : answer_.slices[static_cast<std::size_t>(compute->slice)].host;
     }
     time[Cause::software] += host_wait(time.total(), host);
     return time;
   }
 
+  /// What the host does for a microbatch beside launching operators stands with the head, whose loss it ends in.
+  [[nodiscard]] Picoseconds host_of(std::int32_t layer) const {
+    return layer == kHeadLayer ? to_picoseconds(cluster_.microbatch_overhead) : Picoseconds(0);
+  }
+
   void predict_layers() {
-    for (const LayerProgram& layer : program_.layers) {
-      const TimeByCause forward = pass_time(layer.forward, 0);
+    for (std::size_t i = 0; i < program_.layers.size(); ++i) {
+      const LayerProgram& layer = program_.layers[i];
+      const TimeByCause forward = pass_time(layer.forward, 0, host_of(static_cast<std::int32_t>(i)));
       TimeByCause both = pass_time(layer.backward, 0);
+      both += pass_time(layer.weight, 0);
       const Picoseconds backward = both.total();
       both += forward;
       answer_.layers.push_back({layer.name, forward.total(), backward, both});
@@ -147,10 +157,14 @@ class Predictor {
     StageWork work;
     for (auto run = program.layers.rbegin(); run != program.layers.rend(); ++run) {
       const LayerProgram& layer = program_.layers[static_cast<std::size_t>(run->layer)];
-      work.forward += pass_time(layer.forward, device).times(run->count);
+      work.forward += pass_time(layer.forward, device, host_of(run->layer)).times(run->count);
       const TimeByCause backward = pass_time(layer.backward, device);
+      const TimeByCause weight = pass_time(layer.weight, device);
       work.backward += backward.times(run->count);
-      work.backward_layers.insert(work.backward_layers.end(), static_cast<std::size_t>(run->count), backward.total());
+      work.weight += weight.times(run->count);
+      if (run->layer >= kModelLayers) continue;  // without parameters
+      const Picoseconds gradients = splits_backward(program_.plan.schedule) ? weight.total() : backward.total();
+      work.gradient_layers.insert(work.gradient_layers.end(), static_cast<std::size_t>(run->count), gradients);
     }
     return work;
   }
@@ -160,12 +174,17 @@ class Predictor {
     const std::int64_t pp = program_.plan.pp;
     std::vector<StageTimes> times;
     for (std::size_t stage = 0; stage < work_.size(); ++stage) {
-      StageTimes one{to_seconds(work_[stage].forward.total()), to_seconds(work_[stage].backward.total()), {}, {}};
+      StageTimes one{to_seconds(work_[stage].forward.total()), to_seconds(work_[stage].backward.total())};
+      one.weight = to_seconds(work_[stage].weight.total());
       if (sends) {
         const std::int64_t device = static_cast<std::int64_t>(stage) % pp;
         const StageProgram& program = program_.stages[stage];
         one.send_forward = to_seconds(communication_.send(program.send_forward, device, (device + 1) % pp));
         one.send_backward = to_seconds(communication_.send(program.send_backward, device, (device + pp - 1) % pp));
+        if (program_.plan.blocking_sends) {
+          one.held_forward = one.send_forward;
+          one.held_backward = one.send_backward;
+        }
       }
       times.push_back(one);
     }
@@ -180,7 +199,7 @@ class Predictor {
     Picoseconds left{};
     for (auto stage = static_cast<std::int64_t>(work_.size()) - plan.pp + device; stage >= 0; stage -= plan.pp) {
       const auto& sizes = program_.stages[static_cast<std::size_t>(stage)].gradient_buckets;
-      const auto& layers = work_[static_cast<std::size_t>(stage)].backward_layers;
+      const auto& layers = work_[static_cast<std::size_t>(stage)].gradient_layers;
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         const Picoseconds time = i < layers.size() ? layers[i] : Picoseconds(0);
         buckets.emplace_back(time, sizes[i]);
@@ -213,7 +232,9 @@ class Predictor {
       answer_.stages[device].by_cause[Cause::software] += overhead;
     }
     IterationAnswer& iteration = answer_.iteration;
-    iteration.by_cause = answer_.stages[static_cast<std::size_t>(last - ends.begin())].by_cause;
+    const auto busiest = std::max_element(answer_.stages.begin(), answer_.stages.end(),
+                                          [](const auto& a, const auto& b) { return a.busy < b.busy; });
+    iteration.by_cause = busiest->by_cause;
     iteration.time = iteration.by_cause.total();
     const double seconds = to_seconds(iteration.time).count();
     iteration.tokens_per_second = static_cast<double>(checked_product(plan.global_batch, plan.sequence)) / seconds;
@@ -228,9 +249,10 @@ class Predictor {
     TimeByCause after;
     for (auto s = static_cast<std::size_t>(device); s < work_.size(); s += static_cast<std::size_t>(plan.pp)) {
       stage.forward += work_[s].forward.total();
-      stage.backward += work_[s].backward.total();
+      stage.backward += work_[s].backward.total() + work_[s].weight.total();
       TimeByCause both = work_[s].forward;
       both += work_[s].backward;
+      both += work_[s].weight;
       stage.by_cause += both.times(plan.microbatches());
       after += steps_time(program_.stages[s].after, device);
     }
@@ -257,7 +279,9 @@ class Predictor {
         "operators that run side by side do not slow each other down at HBM, NoC or global buffer",
         "HBM sustains its peak less refresh and row limits; no turnaround between reads and writes, no bank conflicts",
         "all groups of a pipeline stage communicate at once and share links evenly; different stages do not meet",
-        "messages between pipeline stages occupy no device and do not wait for each other",
+        program_.plan.blocking_sends
+            ? "messages between pipeline stages hold up their senders and do not wait for each other"
+            : "messages between pipeline stages occupy no device and do not wait for each other",
         "layers of one kind take the same time in every stage and microbatch"};
     const bool reduces = std::any_of(cluster_.levels.begin(), cluster_.levels.end(),
                                      [](const Level& level) { return level.in_network_reduction; });

@@ -129,6 +129,9 @@ void read_placement(const ConfigSection& placement, PlanSpace& plans) {
   plans.microbatch = read_degrees(placement, "microbatch");
   read_choices(placement, "recompute", plans.recompute);
   read_choices(placement, "schedule", plans.schedule);
+  if (std::find(plans.schedule.begin(), plans.schedule.end(), PipelineSchedule::zb_h1) != plans.schedule.end()) {
+    placement.complain("schedule", "zb_h1 is not searched over", "gpipe, 1f1b or interleaved");
+  }
   read_choices(placement, "virtual_stages", plans.virtual_stages, between(2, 1024));
   read_choices(placement, "sequence_parallel", plans.sequence_parallel);
   read_choices(placement, "zero_stage", plans.zero_stage, between(0, 3));

@@ -19,8 +19,9 @@ namespace {
 
 void require_enough_devices(const Cluster& cluster, const Plan& plan) {
   if (plan.devices() <= cluster.devices()) return;
-  throw ConfigError(fmt::format("the plan needs {} devices (tp {} x cp {} x dp {} x pp {}), cluster {} has {}",
-                                plan.devices(), plan.tp, plan.cp, plan.dp, plan.pp, cluster.name, cluster.devices()));
+  throw InfeasibleError(fmt::format("the plan needs {} devices (tp {} x cp {} x dp {} x pp {}), cluster {} has {}",
+                                    plan.devices(), plan.tp, plan.cp, plan.dp, plan.pp, cluster.name,
+                                    cluster.devices()));
 }
 
 void require_mapped(const Program& program) {

@@ -24,13 +24,18 @@ class Core {
   Index build(const LayerBuilder::After& qkv) {
     Index last = scores(qkv);
     // Flash attention masks whole tiles by not computing them; the scaling rides on the exponential.
+    const bool by_parts = !flash_ && !in_.plan().fused_softmax;
+    if (by_parts) last = cast(last, "attention.to_fp32", size_of(activation_type(in_.plan())), kFp32);
     if (!flash_) last = in_.vector("attention.scale_mask", OperatorKind::scale_mask, matrix_, {last});
     last = softmax(last);
+    if (by_parts) last = cast(last, "attention.from_fp32", kFp32, size_of(activation_type(in_.plan())));
     if (in_.model().attention_dropout > 0) last = dropout(last);
     return context(last, qkv);
   }
 
  private:
+  static constexpr Bytes kFp32{4};
+
   /// Bytes of the keys (or values) of all key-value heads: those of a group are shared by its query heads.
   [[nodiscard]] Bytes shared_bytes() const {
     const LayerShapes& shapes = in_.shapes();
@@ -51,6 +56,14 @@ class Core {
   Index scores(const LayerBuilder::After& qkv) {
     const Index index = matmul("attention.scores", in_.shapes().keys, in_.model().head_dim, qkv);
     if (flash_) keep_in_cores(in_.op(index).outputs);
+    return index;
+  }
+
+  Index cast(Index of, const std::string& name, Bytes from, Bytes to) {
+    const Index index = in_.vector(name, OperatorKind::copy, matrix_, {of});
+    const std::int64_t elements = checked_product(matrix_.rows, matrix_.cols);
+    in_.op(index).inputs.front().bytes = from * elements;
+    in_.op(index).outputs.front().bytes = to * elements;
     return index;
   }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/pipeline.h"
+
 namespace tandem {
 namespace {
 
@@ -63,6 +65,29 @@ Index append(OperatorGraph& graph, const OperatorGraph& part) {
   return offset;
 }
 
+enum class Gradients { of_data, of_weights };
+
+bool wanted(const Operator& op, Gradients which) {
+  return (op.pass == Pass::backward_weight) == (which == Gradients::of_weights);
+}
+
+/// The operators of one half of a backward pass. Nothing waits for gradients of weights, so each half stands alone.
+OperatorGraph half_of(const OperatorGraph& backward, Gradients which) {
+  OperatorGraph half;
+  std::vector<Index> moved(backward.operators.size(), -1);
+  for (std::size_t i = 0; i < backward.operators.size(); ++i) {
+    if (!wanted(backward.operators[i], which)) continue;
+    moved[i] = static_cast<Index>(half.operators.size());
+    half.operators.push_back(backward.operators[i]);
+  }
+  for (const auto& [from, to] : backward.edges) {
+    const Index a = moved[static_cast<std::size_t>(from)];
+    const Index b = moved[static_cast<std::size_t>(to)];
+    if (a >= 0 && b >= 0) half.edges.push_back({a, b});
+  }
+  return half;
+}
+
 class Steps {
  public:
   Steps(const LayerGraph& layer, const Plan& plan, SliceTable& slices) : layer_(layer), plan_(plan), slices_(slices) {}
@@ -75,6 +100,14 @@ class Steps {
     return forward_steps(graph, "forward");
   }
 
+  /// Gradients of the weights alone; what they need has been gathered for the gradients of the data.
+  std::vector<Step> weight() {
+    std::vector<Step> steps;
+    const OperatorGraph graph = half_of(backward_graph(whole()), Gradients::of_weights);
+    if (!graph.operators.empty()) steps.emplace_back(slices_.add(layer_.name + ".weight", finished(graph)));
+    return steps;
+  }
+
   std::vector<Step> backward() {
     std::vector<Step> steps;
     if (plan_.recompute == Recompute::full) steps = forward_steps(recomputed(layer_.forward), "recompute");
@@ -85,10 +118,7 @@ class Steps {
       behind = behind.empty() ? point.behind : fmt::format("{}+{}", point.behind, behind);
       if (i > 0 && point.backward.empty() && point.regather.empty()) continue;
       steps.insert(steps.end(), point.regather.begin(), point.regather.end());
-      if (point.before < end) {
-        steps.emplace_back(slices_.add(slice_name(behind, {point.before, end}, "backward"),
-                                       finished(backward_graph({point.before, end}))));
-      }
+      if (point.before < end) add_backward(steps, behind, {point.before, end});
       steps.insert(steps.end(), point.backward.begin(), point.backward.end());
       end = point.before;
       behind.clear();
@@ -97,6 +127,12 @@ class Steps {
   }
 
  private:
+  void add_backward(std::vector<Step>& steps, const std::string& behind, Range range) {
+    OperatorGraph graph = backward_graph(range);
+    if (splits_backward(plan_.schedule)) graph = half_of(graph, Gradients::of_data);
+    if (graph.operators.empty()) return;
+    steps.emplace_back(slices_.add(slice_name(behind, range, "backward"), finished(graph)));
+  }
   [[nodiscard]] Range whole() const { return {0, static_cast<Index>(layer_.forward.operators.size())}; }
   [[nodiscard]] Range core() const { return {layer_.core_begin, layer_.core_end}; }
 
@@ -202,9 +238,11 @@ LayerProgram layer_program(const LayerGraph& layer, const Plan& plan, const Para
     program.forward.insert(program.forward.begin(), gather.begin(), gather.end());
     program.backward.insert(program.backward.begin(), gather.begin(), gather.end());
   }
+  if (splits_backward(plan.schedule)) program.weight = steps.weight();
   if (plan.zero_stage >= 2) {
     const auto scatter = replica_steps(CollectiveKind::reduce_scatter, share, gradient_bytes(plan), plan, "gradients");
-    program.backward.insert(program.backward.end(), scatter.begin(), scatter.end());
+    auto& last = splits_backward(plan.schedule) ? program.weight : program.backward;
+    last.insert(last.end(), scatter.begin(), scatter.end());
   }
   return program;
 }

@@ -4,6 +4,15 @@
 #include <algorithm>
 
 namespace tandem {
+
+Frequency matmul_clock(const Chip& chip, const Operator& op) {
+  const std::int64_t unit = chip.tensor.row_alignment.value();
+  if (unit <= 1) return chip.tensor_clock();
+  const std::int64_t element = size_of(op.dtype).value();
+  const auto whole = [&](std::int64_t extent) { return extent == 1 || checked_product(extent, element) % unit == 0; };
+  const bool aligned = whole(op.matmul.m) && whole(op.matmul.n) && whole(op.matmul.k);
+  return aligned ? chip.tensor_clock() : chip.tensor_clock() * chip.tensor.misaligned;
+}
 namespace {
 
 std::int64_t tiles_along(std::int64_t extent, std::int64_t block, std::int64_t tile) {

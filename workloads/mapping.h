@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "arch/chip.h"
 #include "workloads/operator.h"
 
 namespace tandem {
@@ -89,6 +90,11 @@ bool is_masked(const Operator& op, std::int64_t m0, std::int64_t n0, std::int64_
 
 /// Share of the tiles that is_masked leaves: 1 unless causal.
 double needed_share(const Operator& op, const MatmulMapping& mapping);
+
+/// Clock of the arrays for this operator: where an extent of its operands is no whole multiple of
+/// tensor_cores.row_alignment, their rows begin off the boundaries of wide loads, and a share of the rate is left.
+/// Source: NVIDIA, Matrix Multiplication Background User's Guide, "Tensor Core Requirements".
+Frequency matmul_clock(const Chip& chip, const Operator& op);
 
 /// Size of one element of partial sums: fp32, int32.
 constexpr Bytes kPartialSum{4};

@@ -148,7 +148,7 @@ Bytes device_stash(const TransformerModel& model, const Plan& plan, std::int64_t
   const std::int64_t whole = std::min(flying, plan.microbatches());
   if (layers.embedding) bytes += stashed_bytes(embedding_layer(model, plan).forward) * whole;
   if (layers.head) {
-    const bool all = plan.schedule == PipelineSchedule::gpipe;
+    const bool all = plan.schedule == PipelineSchedule::gpipe || splits_backward(plan.schedule);
     const Bytes head = stashed_bytes(head_layer(model, plan).forward) + Stash(model, plan).input();
     bytes += head * (all ? whole : 1);
   }

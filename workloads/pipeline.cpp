@@ -29,7 +29,8 @@ std::int64_t warmup(PipelineSchedule schedule, std::int64_t stages, std::int64_t
                     std::int64_t chunks) {
   switch (schedule) {
     case PipelineSchedule::gpipe: return microbatches;
-    case PipelineSchedule::one_f_one_b: return std::min(microbatches, stages - stage - 1);
+    case PipelineSchedule::one_f_one_b:
+    case PipelineSchedule::zb_h1: return std::min(microbatches, stages - stage - 1);
     case PipelineSchedule::interleaved: break;
   }
   const std::int64_t all = microbatches * chunks;
@@ -49,11 +50,31 @@ PipelineTask nth_task(TaskKind kind, std::int64_t i, std::int64_t stages, std::i
   return {kind, round * stages + within % stages, kind == TaskKind::forward ? chunk : chunks - 1 - chunk};
 }
 
+/// ZB-H1: as 1F1B, but the gradients of the weights come apart, on stage s as late as s microbatches after those of the
+/// data, so that no stage holds more than the first one and what is put off fills the end.
+std::vector<PipelineTask> zero_bubble_tasks(std::int64_t stages, std::int64_t stage, std::int64_t microbatches) {
+  const std::int64_t before = warmup(PipelineSchedule::zb_h1, stages, stage, microbatches, 1);
+  std::vector<PipelineTask> tasks;
+  tasks.reserve(static_cast<std::size_t>(3 * microbatches));
+  for (std::int64_t i = 0; i < before; ++i) tasks.push_back({TaskKind::forward, i, 0});
+  std::int64_t weights = 0;
+  for (std::int64_t i = 0; i < microbatches; ++i) {
+    if (before + i < microbatches) tasks.push_back({TaskKind::forward, before + i, 0});
+    tasks.push_back({TaskKind::backward, i, 0});
+    if (i >= stage) tasks.push_back({TaskKind::weight, weights++, 0});
+  }
+  while (weights < microbatches) tasks.push_back({TaskKind::weight, weights++, 0});
+  return tasks;
+}
+
 }  // namespace
+
+bool splits_backward(PipelineSchedule schedule) { return schedule == PipelineSchedule::zb_h1; }
 
 std::vector<PipelineTask> pipeline_tasks(PipelineSchedule schedule, std::int64_t stages, std::int64_t stage,
                                          std::int64_t microbatches, std::int64_t chunks) {
   check(schedule, stages, stage, microbatches, chunks);
+  if (schedule == PipelineSchedule::zb_h1) return zero_bubble_tasks(stages, stage, microbatches);
   const std::int64_t all = checked_product(microbatches, chunks);
   const std::int64_t before = warmup(schedule, stages, stage, microbatches, chunks);
   std::vector<PipelineTask> tasks;
@@ -71,12 +92,15 @@ std::int64_t in_flight(PipelineSchedule schedule, std::int64_t stages, std::int6
                        std::int64_t chunks) {
   check(schedule, stages, stage, microbatches, chunks);
   const std::int64_t all = checked_product(microbatches, chunks);
-  return std::min(all, warmup(schedule, stages, stage, microbatches, chunks) + 1);
+  // What is kept for the gradients of the weights goes with them.
+  const std::int64_t put_off = schedule == PipelineSchedule::zb_h1 ? stage : 0;
+  return std::min(all, warmup(schedule, stages, stage, microbatches, chunks) + put_off + 1);
 }
 
 double bubble_fraction(PipelineSchedule schedule, std::int64_t stages, std::int64_t microbatches, std::int64_t chunks) {
   check(schedule, stages, 0, microbatches, chunks);
-  return static_cast<double>(stages - 1) / (static_cast<double>(chunks) * static_cast<double>(microbatches));
+  const double parts = schedule == PipelineSchedule::zb_h1 ? 3 : static_cast<double>(chunks);
+  return static_cast<double>(stages - 1) / (parts * static_cast<double>(microbatches));
 }
 
 namespace {
@@ -126,6 +150,7 @@ class Player {
 
   [[nodiscard]] std::optional<Seconds> ready_at(std::int64_t device, const PipelineTask& task) const {
     const std::int64_t stage = task.chunk * devices_ + device;
+    if (task.kind == TaskKind::weight) return Seconds(0);  // in the list behind its backward
     if (task.kind == TaskKind::forward) {
       if (stage == 0) return Seconds(0);
       return arrival(forward_end_[slot(stage - 1, task.microbatch)],
@@ -143,10 +168,11 @@ class Player {
   Seconds run(std::int64_t device, const PipelineTask& task, Seconds start) {
     const std::int64_t stage = task.chunk * devices_ + device;
     const StageTimes& times = stages_[static_cast<std::size_t>(stage)];
-    auto& ends = task.kind == TaskKind::forward ? forward_end_ : backward_end_;
-    const Seconds end = start + (task.kind == TaskKind::forward ? times.forward : times.backward);
-    ends[slot(stage, task.microbatch)] = end;
-    return end;
+    if (task.kind == TaskKind::weight) return start + times.weight;
+    const bool forward = task.kind == TaskKind::forward;
+    const Seconds end = start + (forward ? times.forward : times.backward);
+    (forward ? forward_end_ : backward_end_)[slot(stage, task.microbatch)] = end;
+    return end + (forward ? times.held_forward : times.held_backward);
   }
 
   std::int64_t microbatches_, devices_;

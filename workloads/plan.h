@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zb_h1 };
 enum class Recompute { none, selective, full };
 enum class Optimizer { sgd, adam };
 enum class Attention { unfused, flash };
@@ -31,7 +31,8 @@ struct EnumNames<PipelineSchedule> {
   static constexpr auto values =
       std::to_array<std::pair<PipelineSchedule, std::string_view>>({{PipelineSchedule::gpipe, "gpipe"},
                                                                     {PipelineSchedule::one_f_one_b, "1f1b"},
-                                                                    {PipelineSchedule::interleaved, "interleaved"}});
+                                                                    {PipelineSchedule::interleaved, "interleaved"},
+                                                                    {PipelineSchedule::zb_h1, "zb_h1"}});
 };
 template <>
 struct EnumNames<Recompute> {
@@ -81,7 +82,12 @@ struct Plan {
   DataType dtype = DataType::bf16;  ///< of compute; fp8 and int8: inputs of linear layers, the rest bf16
   bool fp32_gradients = true;       ///< gradient accumulation and exchange in fp32 (Megatron mixed precision)
   Attention attention = Attention::unfused;
+  bool fused_softmax = true;  ///< unfused attention: scale, mask and softmax in one; else with casts to fp32 and back
   bool overlap_gradients = false;  ///< exchange gradients during the last backward passes
+  bool blocking_sends = false;     ///< a device waits until what it sends to another stage has arrived
+  /// Each tensor-parallel rank sends its part of the activations between stages, and the receivers gather them.
+  /// Source: Narayanan et al., SC'21 (arXiv 2104.04473), section 4.1.
+  bool scattered_sends = false;
   Fusion fusion = Fusion::epilogue;
 
   bool operator==(const Plan&) const = default;

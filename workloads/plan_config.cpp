@@ -37,7 +37,10 @@ Plan read_plan(ConfigFile& file) {
   plan.dtype = in.get_or("dtype", plan.dtype);
   plan.fp32_gradients = in.get_or("fp32_gradients", plan.fp32_gradients);
   plan.attention = in.get_or("attention", plan.attention);
+  plan.fused_softmax = in.get_or("fused_softmax", plan.fused_softmax);
   plan.overlap_gradients = in.get_or("overlap_gradients", plan.overlap_gradients);
+  plan.blocking_sends = in.get_or("blocking_sends", plan.blocking_sends);
+  plan.scattered_sends = in.get_or("scattered_sends", plan.scattered_sends);
   plan.fusion = in.get_or("fusion", plan.fusion);
   file.finish();
   return plan;
@@ -76,7 +79,10 @@ std::string to_yaml(const Plan& plan) {
   line("dtype", name_of(plan.dtype));
   line("fp32_gradients", plan.fp32_gradients);
   line("attention", name_of(plan.attention));
+  line("fused_softmax", plan.fused_softmax);
   line("overlap_gradients", plan.overlap_gradients);
+  line("blocking_sends", plan.blocking_sends);
+  line("scattered_sends", plan.scattered_sends);
   line("fusion", name_of(plan.fusion));
   return text;
 }

@@ -18,17 +18,24 @@
 namespace tandem {
 namespace {
 
-enum LayerIndex : std::int32_t { kEmbedding, kBlock, kHead };
+enum LayerIndex : std::int32_t { kEmbedding, kBlock, kHead, kReceive, kDeliver };
 
 std::vector<ParameterShare> layer_shares(const TransformerModel& model, const Plan& plan) {
-  return {embedding_share(model, plan), block_share(model, plan), head_share(model, plan)};
+  return {embedding_share(model, plan), block_share(model, plan), head_share(model, plan), {}, {}};
+}
+
+/// Whether the tensor-parallel ranks of a stage hold the same activations and send each a part of them.
+bool scatters_sends(const Plan& plan) {
+  return plan.scattered_sends && plan.tp > 1 && !plan.sequence_parallel && plan.stage_layers.size() > 1 && plan.pp > 1;
 }
 
 std::vector<LayerRun> layer_runs(const Plan& plan, std::size_t stage) {
   std::vector<LayerRun> runs;
+  if (scatters_sends(plan) && stage > 0) runs.push_back({kReceive, 1});
   if (stage == 0) runs.push_back({kEmbedding, 1});
   if (plan.stage_layers[stage] > 0) runs.push_back({kBlock, plan.stage_layers[stage]});
   if (stage + 1 == plan.stage_layers.size()) runs.push_back({kHead, 1});
+  if (scatters_sends(plan) && stage + 1 < plan.stage_layers.size()) runs.push_back({kDeliver, 1});
   return runs;
 }
 
@@ -46,6 +53,21 @@ ParameterShare stage_share(const std::vector<LayerRun>& runs, const std::vector<
 /// tokens; otherwise all tp devices hold and send the same.
 Bytes boundary_bytes(const TransformerModel& model, const Plan& plan) {
   return size_of(activation_type(plan)) * checked_product(layer_shapes(model, plan).split_tokens, model.hidden);
+}
+
+Bytes message_bytes(const TransformerModel& model, const Plan& plan) {
+  const Bytes whole = boundary_bytes(model, plan);
+  return scatters_sends(plan) ? Bytes(ceil_div(whole.value(), plan.tp)) : whole;
+}
+
+/// Layers without operators: what scattered sends brought in parts is gathered, activations ahead of a stage's first
+/// layer, gradients behind its last.
+std::vector<LayerProgram> gathering_layers(const TransformerModel& model, const Plan& plan) {
+  if (!scatters_sends(plan)) return {};
+  const std::vector<Step> gather{
+      collective_step(Axis::tensor, CollectiveKind::all_gather, boundary_bytes(model, plan), "activations")};
+  return {{.name = "receive", .forward = gather, .backward = {}},
+          {.name = "deliver", .forward = {}, .backward = gather}};
 }
 
 /// What is left to do once per iteration.
@@ -111,6 +133,7 @@ std::vector<Bytes> gradient_buckets(const std::vector<LayerRun>& runs, const std
   std::vector<Bytes> buckets;
   if (!plan.overlap_gradients || plan.zero_stage >= 2 || plan.dp * plan.cp == 1) return buckets;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (run->layer == kReceive || run->layer == kDeliver) continue;
     const ParameterShare& share = shares[static_cast<std::size_t>(run->layer)];
     const Bytes bytes = gradient_bytes(plan) * (share.dense + (plan.ep == 1 ? share.expert : 0));
     buckets.insert(buckets.end(), static_cast<std::size_t>(run->count), bytes);
@@ -145,13 +168,14 @@ Program build_program(const TransformerModel& model, const Plan& given) {
   program.layers = {layer_program(embedding_layer(model, plan), plan, shares[kEmbedding], slices),
                     layer_program(block_layer(model, plan), plan, shares[kBlock], slices),
                     layer_program(head_layer(model, plan), plan, shares[kHead], slices)};
+  for (LayerProgram& layer : gathering_layers(model, plan)) program.layers.push_back(std::move(layer));
   Ending ending(model, plan, slices);
   const std::size_t stages = plan.stage_layers.size();
   for (std::size_t stage = 0; stage < stages; ++stage) {
     StageProgram one;
     one.layers = layer_runs(plan, stage);
-    if (stage + 1 < stages) one.send_forward = boundary_bytes(model, plan);
-    if (stage > 0) one.send_backward = boundary_bytes(model, plan);
+    if (stage + 1 < stages) one.send_forward = message_bytes(model, plan);
+    if (stage > 0) one.send_backward = message_bytes(model, plan);
     one.after = ending.steps(stage, stage_share(one.layers, shares));
     one.gradient_buckets = gradient_buckets(one.layers, shares, plan);
     program.stages.push_back(std::move(one));

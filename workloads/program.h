@@ -36,9 +36,13 @@ using Step = std::variant<ComputeStep, CollectiveStep>;
 
 /// One kind of layer: what a device does for one microbatch, in order. Recompute is part of `backward`.
 struct LayerProgram {
-  std::string name;  ///< "embedding", "block", "head"
+  std::string name;  ///< "embedding", "block", "head"; "receive", "deliver": what scattered sends need at either end
   std::vector<Step> forward, backward;
+  std::vector<Step> weight{};  ///< gradients of the weights, where the schedule takes them out of `backward`
 };
+
+/// The first of Program::layers are those of the model: embedding, block, head.
+inline constexpr std::int32_t kModelLayers = 3, kHeadLayer = 2;
 
 struct LayerRun {
   std::int32_t layer = 0;  ///< index into Program::layers

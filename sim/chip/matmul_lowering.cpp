@@ -31,7 +31,7 @@ MatmulLowering::MatmulLowering(const Chip& chip, const Operator& op, const Mappi
       op_(op),
       mapping_(mapping),
       clock_(chip.clock),
-      tensor_clock_(chip.tensor_clock()),
+      tensor_clock_(matmul_clock(chip, op)),
       trips_(loop_trips(op, mapping.matmul)) {
   const MatmulShape& shape = op.matmul;
   stays_in_core_ = output_stays_in_core(op, mapping.matmul, mapping.tensor_cores.count);

@@ -18,14 +18,21 @@ namespace {
 class TimelineStore {
  public:
   TimelineStore(const Program& program, std::span<const SliceAnswer> slices, StepCosts::Record record,
-                CollectiveCosts& collectives)
-      : program_(program), slices_(slices), record_(record), collectives_(collectives) {}
+                const Cluster& cluster, CollectiveCosts& collectives)
+      : program_(program),
+        slices_(slices),
+        record_(record),
+        collective_host_(to_picoseconds(cluster.issue_overhead)),
+        microbatch_host_(to_picoseconds(cluster.microbatch_overhead)),
+        collectives_(collectives) {}
 
   [[nodiscard]] StepCosts costs(std::int64_t device) {
     return {.slices = slices_,
             .collective = [this, device](Axis axis, const Collective& collective,
                                          Phase phase) { return collectives_.cost(device, axis, collective, phase); },
-            .record = record_};
+            .record = record_,
+            .collective_host = collective_host_,
+            .microbatch_host = microbatch_host_};
   }
   const StageTimelines& get(std::int64_t device, std::size_t stage) {
     std::vector<std::int64_t> key{static_cast<std::int64_t>(stage)};
@@ -49,6 +56,7 @@ class TimelineStore {
   const Program& program_;
   std::span<const SliceAnswer> slices_;
   StepCosts::Record record_;
+  Picoseconds collective_host_, microbatch_host_;
   CollectiveCosts& collectives_;
   std::map<std::vector<std::int64_t>, std::unique_ptr<StageTimelines>> known_;
 };
@@ -83,6 +91,8 @@ ExecutorSpec executor_spec(const Cluster& cluster, const Program& program, const
   }
   const auto position = static_cast<std::size_t>(at.pp);
   if (position < program.memory.size()) spec.memory = program.memory[position];
+  spec.blocking_sends = plan.blocking_sends;
+  spec.splits_backward = splits_backward(plan.schedule);
   spec.send_overhead = to_picoseconds(cluster.overhead.send);
   const std::size_t index = executor_index(plan, at.pp, at.dp, at.cp);
   if (index < units.executors.size()) spec.unit = units.executors[index];
@@ -199,8 +209,10 @@ void layer_times(const Program& program, TimelineStore& timelines, ClusterRun& r
       const auto index = static_cast<std::size_t>(layer.layer);
       if (known[index]) continue;
       known[index] = true;
-      run.layer_forward[index] = time_alone(program.layers[index].forward, costs);
+      run.layer_forward[index] = time_alone(program.layers[index].forward, costs,
+                                            layer.layer == kHeadLayer ? costs.microbatch_host : Picoseconds(0));
       run.layer_backward[index] = time_alone(program.layers[index].backward, costs);
+      run.layer_backward[index] += time_alone(program.layers[index].weight, costs);
     }
   }
 }
@@ -253,7 +265,7 @@ Attempt attempt(const Inputs& in, OneFlow one_flow, TraceSink* sink, Tracing tra
   Wiring wiring(in.cluster);
   CollectiveCosts costs(in.cluster, in.program, wiring, in.options.ideal.links ? LinkModel::ideal : LinkModel::real,
                         one_flow);
-  TimelineStore timelines(in.program, in.slices, in.record, costs);
+  TimelineStore timelines(in.program, in.slices, in.record, in.cluster, costs);
   Attempt attempt;
   const std::vector<bool>& granted = costs.to_be_checked();
   if (sink != nullptr && tracing == Tracing::when_certain &&

@@ -109,6 +109,7 @@ std::vector<Collective> collectives_of(const Program& program, std::int64_t posi
     for (const LayerRun& run : stage.layers) {
       collect(program.layers[static_cast<std::size_t>(run.layer)].forward, axis, found);
       collect(program.layers[static_cast<std::size_t>(run.layer)].backward, axis, found);
+      collect(program.layers[static_cast<std::size_t>(run.layer)].weight, axis, found);
     }
     if (axis != Axis::data) continue;
     for (const Bytes bytes : stage.gradient_buckets) {
@@ -133,7 +134,8 @@ std::int64_t calls_per_iteration(const Program& program, std::int64_t position, 
     for (const LayerRun& run : stage.layers) {
       const LayerProgram& layer = program.layers[static_cast<std::size_t>(run.layer)];
       calls += run.count * microbatches *
-               (count_calls(layer.forward, axis, collective) + count_calls(layer.backward, axis, collective));
+               (count_calls(layer.forward, axis, collective) + count_calls(layer.backward, axis, collective) +
+                count_calls(layer.weight, axis, collective));
     }
     if (axis != Axis::data) continue;
     calls += std::count_if(stage.gradient_buckets.begin(), stage.gradient_buckets.end(),

@@ -79,6 +79,7 @@ bool PipelineExecutor::step() {
     case Phase::next_segment: return begin_segment();
     case Phase::busy: return end_busy();
     case Phase::in_collective: return members_in_collective_ > 0 ? wait() : end_collective();
+    case Phase::sending: return unsent_ > 0 ? wait() : end_sending();
     case Phase::draining: return members_in_bucket_ > 0 ? wait() : end_drain();
     case Phase::finished: return false;
   }
@@ -86,6 +87,7 @@ bool PipelineExecutor::step() {
 }
 
 bool PipelineExecutor::needs_input(const PipelineTask& task) const {
+  if (task.kind == TaskKind::weight) return false;
   const std::int64_t stage = stage_of(task).stage;
   return task.kind == TaskKind::forward ? stage > 0 : stage + 1 < spec_.total_stages;
 }
@@ -99,14 +101,20 @@ bool PipelineExecutor::begin_task() {
   }
   task_start_ = simulated_now();
   counters_.record(+1, network_);
-  const StageTimelines& timelines = *stage_of(task).timelines;
-  if (task.kind == TaskKind::forward) {
-    start_segments(timelines.forward);
-  } else {
-    const bool last = --backwards_left_[static_cast<std::size_t>(task.chunk)] == 0;
-    start_segments(last ? timelines.last_backward : timelines.backward);
-  }
+  if (task.kind == TaskKind::backward) --backwards_left_[static_cast<std::size_t>(task.chunk)];
+  start_segments(timeline_of(task));
   return true;
+}
+
+const Timeline& PipelineExecutor::timeline_of(const PipelineTask& task) const {
+  const StageTimelines& timelines = *stage_of(task).timelines;
+  switch (task.kind) {
+    case TaskKind::forward: break;
+    case TaskKind::backward:
+      return backwards_left_[static_cast<std::size_t>(task.chunk)] == 0 ? timelines.last_backward : timelines.backward;
+    case TaskKind::weight: return task.microbatch + 1 == spec_.microbatches ? timelines.last_weight : timelines.weight;
+  }
+  return timelines.forward;
 }
 
 void PipelineExecutor::start_segments(const Timeline& timeline) {
@@ -158,6 +166,11 @@ bool PipelineExecutor::end_timeline() {
   if (task_ < spec_.tasks.size()) {
     end_task();
     ++task_;
+    if (spec_.blocking_sends && unsent_ > 0) {
+      since_ = simulated_now();
+      phase_ = Phase::sending;
+      return true;
+    }
   } else {
     record(EventKind::update, task_start_, -1, Bytes(0));
     ++after_stage_;
@@ -178,8 +191,9 @@ void PipelineExecutor::end_task() {
     }
   } else {
     stats_.backward += time;
-    --held_;
-    if (stage.stage > 0) send(*previous_, task.kind, task.microbatch, stage.stage - 1, stage.send_backward);
+    if ((task.kind == TaskKind::weight) == spec_.splits_backward) --held_;
+    if (task.kind == TaskKind::backward && stage.stage > 0)
+      send(*previous_, task.kind, task.microbatch, stage.stage - 1, stage.send_backward);
   }
   record(task.kind == TaskKind::forward ? EventKind::forward : EventKind::backward, task_start_, task.microbatch,
          Bytes(0));
@@ -242,9 +256,25 @@ void PipelineExecutor::collective_done(const CollectiveOutcome& outcome) {
   wake_if(phase_ == Phase::draining && members_in_bucket_ == 0);
 }
 
+bool PipelineExecutor::end_sending() {
+  const Picoseconds now = simulated_now();
+  const Picoseconds left = std::clamp(sent_at_, since_, now);
+  stats_.by_cause[Cause::software] += left - since_;
+  stats_.by_cause[Cause::pipeline_communication] += now - left;
+  phase_ = Phase::next_task;
+  return true;
+}
+
+void PipelineExecutor::sent(const Delivery& delivery) {
+  sent_at_ = delivery.sent;
+  --unsent_;
+  wake_if(phase_ == Phase::sending && unsent_ == 0);
+}
+
 void PipelineExecutor::send(PipelineExecutor& to, TaskKind kind, std::int64_t microbatch, std::int64_t stage,
                             Bytes bytes) {
   const Picoseconds start = simulated_now() + spec_.send_overhead;
+  unsent_ += static_cast<std::int64_t>(spec_.devices.size());
   for (std::size_t rank = 0; rank < spec_.devices.size(); ++rank) {
     const MessageKey key{.flow = flow_of(kind),
                          .sequence = checked_product(stage, spec_.microbatches) + microbatch,
@@ -264,8 +294,9 @@ void PipelineExecutor::delivered(const Delivery& delivery) {
   Arrival& input = arrival(kind, microbatch, chunk);
   input.sent = delivery.sent;
   input.arrived = delivery.arrived;
+  PipelineExecutor& from = kind == TaskKind::forward ? *previous_ : *next_;
+  from.sent(delivery);
   if (--input.missing > 0) return;
-  const PipelineExecutor& from = kind == TaskKind::forward ? *previous_ : *next_;
   if (sink_ != nullptr) {
     sink_->event({.start = delivery.sent,
                   .end = delivery.arrived,

@@ -33,6 +33,8 @@ struct ExecutorSpec {
   MemoryFootprint memory;             ///< peak of each category
   std::int64_t in_flight = 1;         ///< most microbatch-chunks whose activations are held at once
   Picoseconds send_overhead{};
+  bool blocking_sends = false;   ///< the next task waits until what was sent has arrived
+  bool splits_backward = false;  ///< weight tasks let go of the activations
   std::int32_t unit = -1;  ///< in the trace
 };
 
@@ -48,7 +50,7 @@ struct ClusterCounters {
 
 /// One pipeline position of one pipeline: the devices that share its work by tensor parallelism. Plays its list of
 /// tasks; a task begins when the one before has ended and its input has arrived from the neighbour, and ends by sending
-/// its output on, which does not hold up the next task.
+/// its output on, which holds up the next task only if sends block.
 class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, private CollectiveClient {
  public:
   struct Stats {
@@ -75,7 +77,7 @@ class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, pri
   [[nodiscard]] const ExecutorSpec& spec() const { return spec_; }
 
  private:
-  enum class Phase { next_task, receiving, next_segment, busy, in_collective, draining, finished };
+  enum class Phase { next_task, receiving, next_segment, busy, in_collective, sending, draining, finished };
   struct Arrival {
     std::int64_t missing = 0;
     Picoseconds sent{}, arrived{};
@@ -96,6 +98,9 @@ class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, pri
   bool end_busy();
   bool end_collective();
   bool end_timeline();
+  bool end_sending();
+  void sent(const Delivery& delivery);
+  [[nodiscard]] const Timeline& timeline_of(const PipelineTask& task) const;
   void end_task();
   bool begin_after();
   bool end_drain();
@@ -140,6 +145,8 @@ class PipelineExecutor : public sc_core::sc_module, private MessageReceiver, pri
   std::size_t next_bucket_ = 0;
   Picoseconds bucket_since_{};
   std::int32_t members_in_bucket_ = 0;
+  std::int64_t unsent_ = 0;                   ///< messages of the last task that have not arrived
+  Picoseconds sent_at_{};                     ///< when the last message left
   std::vector<std::int64_t> backwards_left_;  ///< by chunk
   std::int64_t held_ = 0;                     ///< microbatch-chunks with activations in memory
   std::array<std::vector<Arrival>, 2> arrivals_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "workloads/pipeline.h"
+
 namespace tandem {
 namespace {
 
@@ -18,8 +20,9 @@ class TimelineBuilder {
     }
   }
   /// One pass of a layer: its steps, and what its host still needs when the device is done with them.
-  void add_pass(const std::vector<Step>& steps) {
-    worked_ = host_ = Picoseconds(0);
+  void add_pass(const std::vector<Step>& steps, Picoseconds host = {}) {
+    worked_ = Picoseconds(0);
+    host_ = host;
     for (const Step& step : steps) add(step);
     const Picoseconds wait = host_wait(worked_, host_);
     if (wait == Picoseconds(0)) return;
@@ -50,6 +53,7 @@ class TimelineBuilder {
   void add_collective(const CollectiveStep& call) {
     const CollectiveCost cost = costs_.collective(call.axis, call.collective, phase_);
     worked_ += cost.alone.time;
+    host_ += costs_.collective_host;
     if (cost.play == CollectivePlay::alone) {
       Segment& segment = busy();
       segment.time += cost.alone.time;
@@ -77,13 +81,15 @@ std::vector<const LayerProgram*> layers_of(const Program& program, const StagePr
 
 enum class Buckets { none, as_they_come };
 
-Timeline backward_timeline(const Program& program, const StageProgram& stage, const StepCosts& costs, Buckets when) {
+/// `pass`: which steps of a layer.
+Timeline backward_timeline(const Program& program, const StageProgram& stage, const StepCosts& costs, Buckets when,
+                           std::vector<Step> LayerProgram::*pass) {
   const std::vector<const LayerProgram*> layers = layers_of(program, stage);
   const std::size_t buckets = when == Buckets::none ? 0 : stage.gradient_buckets.size();
   TimelineBuilder builder(costs);
   std::size_t sent = 0;
   for (std::size_t done = 1; done <= layers.size(); ++done) {
-    builder.add_pass(layers[layers.size() - done]->backward);
+    builder.add_pass(layers[layers.size() - done]->*pass);
     // One bucket a layer, or spread evenly where there are more or fewer.
     for (; sent < buckets && (sent + 1) * layers.size() <= done * buckets; ++sent) {
       builder.add_bucket(bucket_collective(program.plan, stage.gradient_buckets[sent]));
@@ -107,26 +113,32 @@ StageTimelines stage_timelines(const Program& program, std::size_t stage_index, 
   StageTimelines timelines;
   TimelineBuilder forward(costs);
   for (const LayerProgram* layer : layers_of(program, stage)) {
-    forward.add_pass(layer->forward);
+    const bool head = layer - program.layers.data() == kHeadLayer;
+    forward.add_pass(layer->forward, head ? costs.microbatch_host : Picoseconds(0));
   }
   timelines.forward = forward.take();
-  timelines.backward = backward_timeline(program, stage, costs, Buckets::none);
-  timelines.last_backward = backward_timeline(program, stage, costs, Buckets::as_they_come);
+  const auto gradients = splits_backward(program.plan.schedule) ? &LayerProgram::weight : &LayerProgram::backward;
+  timelines.backward = backward_timeline(program, stage, costs, Buckets::none, &LayerProgram::backward);
+  timelines.last_backward = timelines.backward;
+  timelines.weight = backward_timeline(program, stage, costs, Buckets::none, &LayerProgram::weight);
+  timelines.last_weight = timelines.weight;
+  auto& last = splits_backward(program.plan.schedule) ? timelines.last_weight : timelines.last_backward;
+  last = backward_timeline(program, stage, costs, Buckets::as_they_come, gradients);
   TimelineBuilder after(costs, Phase::after);
   for (const Step& step : stage.after) after.add(step);
   timelines.after = after.take();
   return timelines;
 }
 
-TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs) {
+TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs, Picoseconds host) {
   TimeByCause total;
-  Picoseconds host{};
   for (const Step& step : steps) {
     if (const auto* compute = std::get_if<ComputeStep>(&step)) {
       host += costs.slices[static_cast<std::size_t>(compute->slice)].host;
       total += costs.slices[static_cast<std::size_t>(compute->slice)].by_cause;
     } else {
       const auto& call = std::get<CollectiveStep>(step);
+      host += costs.collective_host;
       total += causes_of(call.axis, costs.collective(call.axis, call.collective, Phase::layers).alone);
     }
   }

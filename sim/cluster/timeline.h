@@ -40,6 +40,7 @@ using Timeline = std::vector<Segment>;
 struct StageTimelines {
   Timeline forward, backward;
   Timeline last_backward;  ///< of the last microbatch: gradients leave bucket by bucket, where the plan overlaps them
+  Timeline weight, last_weight;  ///< gradients of the weights, where the schedule takes them apart
   Timeline after;          ///< once, after the last backward
 };
 
@@ -54,6 +55,8 @@ struct StepCosts {
   std::span<const SliceAnswer> slices;
   std::function<CollectiveCost(Axis, const Collective&, Phase)> collective;
   enum class Record { nothing, slices } record = Record::nothing;
+  Picoseconds collective_host{};  ///< that the host needs to launch one
+  Picoseconds microbatch_host{};  ///< for a microbatch beside its operators, with the head's forward pass
 };
 
 /// Causes of a collective that ran alone.
@@ -61,7 +64,7 @@ TimeByCause causes_of(Axis axis, const CollectiveTime& alone);
 
 StageTimelines stage_timelines(const Program& program, std::size_t stage, const StepCosts& costs);
 
-/// Steps of a layer one after another, collectives at their time alone.
-TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs);
+/// Steps of a layer one after another, collectives at their time alone; `host`: what its host needs beside them.
+TimeByCause time_alone(std::span<const Step> steps, const StepCosts& costs, Picoseconds host = {});
 
 }  // namespace tandem

@@ -14,7 +14,9 @@
 #include "arch/support/config_tree.h"
 #include "sim/simulate.h"
 #include "sim/slice_memo.h"
+#include "tools/against/effects.h"
 #include "tools/against/report.h"
+#include "tools/against/scatter.h"
 #include "tools/answer_json.h"
 #include "tools/files.h"
 #include "tools/forked_tasks.h"
@@ -65,12 +67,29 @@ RowAnswer evaluate(const ReferenceKind& kind, const CsvRow& row, const MachineOv
   }
 }
 
+/// Picoseconds by cause, or null.
+Json to_json(const std::optional<TimeByCause>& by_cause) {
+  if (!by_cause) return {};
+  Json parts = Json::array();
+  for (const Picoseconds part : by_cause->part) parts.push_back(part.count());
+  return parts;
+}
+
+std::optional<TimeByCause> by_cause_from(const Json& parts) {
+  if (parts.is_null()) return std::nullopt;
+  TimeByCause by_cause;
+  for (std::size_t i = 0; i < kCauses; ++i) by_cause.part[i] = Picoseconds(parts[i].get<std::int64_t>());
+  return by_cause;
+}
+
 std::string run_row(const ReferenceKind& kind, const CsvRow& row, const MachineOverride& machine,
                     const SimulationOptions* options) {
   Json reply;
   try {
     const RowAnswer answer = evaluate(kind, row, machine, options);
     reply = {{"machine", answer.machine}, {"metrics", Json::array()}, {"assumed", answer.assumed}};
+    reply["predicted"] = to_json(answer.predicted_by_cause);
+    reply["simulated"] = to_json(answer.simulated_by_cause);
     for (const RowMetric& metric : answer.metrics) {
       // JSON has no NaN: what was not simulated travels as null.
       reply["metrics"].push_back({metric.name, metric.predicted,
@@ -103,6 +122,8 @@ RowOutcome read_reply(std::size_t row, const TaskOutcome& outcome) {
          metric[2].is_null() ? std::numeric_limits<double>::quiet_NaN() : metric[2].get<double>(),
          metric[3].get<double>()});
   }
+  result.answer.predicted_by_cause = by_cause_from(reply["predicted"]);
+  result.answer.simulated_by_cause = by_cause_from(reply["simulated"]);
   result.answer.assumed = reply["assumed"].get<std::vector<std::string>>();
   return result;
 }
@@ -117,6 +138,8 @@ MachineOverride override_from(const Arguments& arguments, const Session& session
   } else if (arguments.has("set") || arguments.has("devices")) {
     throw ConfigError("--set and --devices need --chip or --cluster beside --against");
   }
+  machine.without = arguments.texts("without");
+  require_effects(machine.without);
   return machine;
 }
 
@@ -204,14 +227,18 @@ ExitCode validate_against(const Arguments& arguments, const Session& session) {
   refuse_scenario_flags(arguments);
   const auto csv = arguments.text("csv");
   if (csv) require_writable(*csv);
+  const auto plot = arguments.text("plot");
+  if (plot) require_writable(*plot);
   const CsvTable table = load_csv(*arguments.text("against"));
   const ReferenceKind kind = kind_of(table);
+  if (arguments.has("without") && kind.name != "training") throw ConfigError("--without is for training rows");
   const std::vector<std::size_t> rows = select_rows(table, arguments.texts("where"));
   const MachineOverride machine = override_from(arguments, session);
   const Answers answers = arguments.has("predict-only") ? Answers::predicted : Answers::both;
   const auto limit = arguments.positive("time-limit").value_or(600);
   const std::vector<RowOutcome> outcomes = run_rows(table, kind, rows, machine, answers, limit, session);
   if (csv) write_file(*csv, against_csv(table, outcomes));
+  if (plot) write_file(*plot, scatter_plot(table, outcomes).element());
   print(session.json ? text_of(against_json(outcomes)) : against_text(table, kind, outcomes));
   fmt::print(stderr, "{}", failures_text(table, outcomes));
   if (interrupted()) throw CancelledError(csv ? "the rows that ran are in the CSV file" : "not all rows ran");

@@ -17,6 +17,7 @@
 #include "tools/arguments.h"
 #include "tools/csv.h"
 #include "tools/session.h"
+#include "workloads/answer.h"
 
 namespace tandem {
 
@@ -40,14 +41,17 @@ struct RowMetric {
 /// What a row came to: the machine it was run on, and its quantities, the kind's main one first.
 struct RowAnswer {
   std::string machine;
-  std::vector<RowMetric> metrics;
-  std::vector<std::string> assumed;  ///< where the row does not say: "112 heads"
+  std::vector<RowMetric> metrics{};
+  std::vector<std::string> assumed{};  ///< where the row does not say: "112 heads"
+  /// Of the main quantity, where it is a time with parts.
+  std::optional<TimeByCause> predicted_by_cause{}, simulated_by_cause{};
 };
 
 /// Machines that replace those the rows name.
 struct MachineOverride {
   std::optional<Chip> chip;
   std::optional<Cluster> cluster;
+  std::vector<std::string> without{};  ///< effects to switch off, of training rows (effects.h)
 };
 
 /// One kind of reference file.

@@ -103,6 +103,50 @@ TextTable error_table(const std::string& first) {
                     "bias", "tau"});
 }
 
+/// The simulated answer where there is one.
+bool has_simulation(const RowOutcome& row) { return !std::isnan(row.answer.metrics.front().simulated); }
+
+double error_of(const RowOutcome& row) {
+  const RowMetric& main = row.answer.metrics.front();
+  return relative_error(has_simulation(row) ? main.simulated : main.predicted, main.reference);
+}
+
+/// The largest parts of a time, as shares of it.
+std::string largest_causes(const TimeByCause& by_cause) {
+  std::vector<std::pair<Picoseconds, std::string_view>> parts;
+  for (const auto& [cause, name] : EnumNames<Cause>::values) parts.emplace_back(by_cause[cause], name);
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < kShown && parts[i].first > Picoseconds(0); ++i) {
+    shown.push_back(fmt::format("{} {:.0f} %", parts[i].second,
+                                100 * to_seconds(parts[i].first).count() / to_seconds(by_cause.total()).count()));
+  }
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
+std::string worst_rows(const CsvTable& table, const ReferenceKind& kind, const std::vector<RowOutcome>& outcomes) {
+  std::vector<const RowOutcome*> rows;
+  for (const RowOutcome& outcome : outcomes) {
+    if (!outcome.answer.metrics.empty()) rows.push_back(&outcome);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return error_of(*a) > error_of(*b); });
+  constexpr std::size_t kShown = 8;
+  rows.resize(std::min(rows.size(), kShown));
+  if (rows.empty()) return {};
+  TextTable text({"worst rows", "line", "reference", "predicted", "simulated", "where the time goes"});
+  for (const RowOutcome* row : rows) {
+    const RowMetric& main = row->answer.metrics.front();
+    const auto& causes =
+        row->answer.simulated_by_cause ? row->answer.simulated_by_cause : row->answer.predicted_by_cause;
+    text.add({group_of(table, kind, row->row), std::to_string(table.rows[row->row].front().line),
+              fmt::format("{:.4g}", main.reference), signed_percent(main.predicted / main.reference - 1),
+              has_simulation(*row) ? signed_percent(main.simulated / main.reference - 1) : std::string("n/a"),
+              causes ? largest_causes(*causes) : std::string("not told apart")});
+  }
+  return text.text();
+}
+
 }  // namespace
 
 Json against_json(const std::vector<RowOutcome>& outcomes) {
@@ -148,6 +192,8 @@ std::string against_text(const CsvTable& table, const ReferenceKind& kind, const
     }
     text += "\n" + by_group.text();
   }
+  const std::string worst = worst_rows(table, kind, outcomes);
+  if (!worst.empty()) text += "\n" + worst;
   return text;
 }
 
@@ -163,6 +209,40 @@ std::string failures_text(const CsvTable& table, const std::vector<RowOutcome>& 
   return text.empty() ? text : "rows that could not be run, by reason\n" + text;
 }
 
+namespace {
+
+/// Seconds by cause of both answers, as columns; none for kinds whose times have no parts.
+class CauseColumns {
+ public:
+  explicit CauseColumns(const std::vector<RowOutcome>& outcomes)
+      : wanted_(std::any_of(outcomes.begin(), outcomes.end(),
+                            [](const RowOutcome& row) { return row.answer.predicted_by_cause.has_value(); })) {}
+
+  [[nodiscard]] std::string header() const {
+    if (!wanted_) return {};
+    std::string text;
+    for (const char* answer : {"predicted", "simulated"}) {
+      for (const auto& [cause, name] : EnumNames<Cause>::values) text += fmt::format("{}_{}_s,", answer, name);
+    }
+    return text;
+  }
+  [[nodiscard]] std::string cells(const RowAnswer& answer) const {
+    if (!wanted_) return {};
+    std::string text;
+    for (const auto& by_cause : {answer.predicted_by_cause, answer.simulated_by_cause}) {
+      for (const auto& [cause, name] : EnumNames<Cause>::values) {
+        text += (by_cause ? cell(to_seconds((*by_cause)[cause]).count()) : std::string()) + ",";
+      }
+    }
+    return text;
+  }
+
+ private:
+  bool wanted_;
+};
+
+}  // namespace
+
 std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& outcomes) {
   const auto names = metric_names(outcomes);
   std::string text;
@@ -170,7 +250,8 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
   for (const std::string& name : names) {
     text += fmt::format("{0}_predicted,{0}_simulated,{0}_reference,{0}_error_predicted,{0}_error_simulated,", name);
   }
-  text += "machine,assumed,failure\n";
+  const CauseColumns causes(outcomes);
+  text += causes.header() + "machine,assumed,failure\n";
   for (const RowOutcome& outcome : outcomes) {
     for (const CsvField& field : table.rows[outcome.row]) text += csv_quoted(field.text) + ",";
     for (const std::string& name : names) {
@@ -184,7 +265,7 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
                           cell(relative_error(metric->predicted, metric->reference)),
                           cell(relative_error(metric->simulated, metric->reference)));
     }
-    text += csv_quoted(outcome.answer.machine) + "," +
+    text += causes.cells(outcome.answer) + csv_quoted(outcome.answer.machine) + "," +
             csv_quoted(fmt::format("{}", fmt::join(outcome.answer.assumed, "; "))) + "," + csv_quoted(outcome.failure) +
             "\n";
   }

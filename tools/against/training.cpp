@@ -8,6 +8,7 @@
 #include "search/mapper.h"
 #include "search/predict.h"
 #include "sim/simulate.h"
+#include "tools/against/effects.h"
 #include "tools/against/machines.h"
 #include "workloads/program.h"
 
@@ -66,10 +67,14 @@ TransformerModel model_of(const CsvRow& row, const Plan& plan, Assumed& assumed)
     dimensions.heads = likely_heads(dimensions.hidden, plan.tp);
     assumed.push_back(fmt::format("{} heads", dimensions.heads));
   }
-  constexpr std::int64_t kGpt2Vocabulary = 50257;
+  constexpr std::int64_t kPaddedVocabulary = 50304;  // of GPT-2's 50257
   const auto vocabulary = row.maybe_integer("vocab");
-  if (!vocabulary) assumed.push_back(fmt::format("vocabulary {} (GPT-2's)", kGpt2Vocabulary));
-  dimensions.vocab = padded_vocabulary(vocabulary.value_or(kGpt2Vocabulary), plan.tp);
+  if (!vocabulary) assumed.push_back(fmt::format("vocabulary {} (GPT-2's, padded)", kPaddedVocabulary));
+  dimensions.vocab = vocabulary.value_or(kPaddedVocabulary);
+  // As stated where tp divides it; MLPerf's BERT pads in any case.
+  if (dimensions.vocab % plan.tp != 0 || row.text("family") == "bert") {
+    dimensions.vocab = padded_vocabulary(dimensions.vocab, plan.tp);
+  }
   TransformerModel model = make_model(row.text("family"), row.text("model"), dimensions);
   if (row.has("gated_mlp")) model.gated_mlp = row.text("gated_mlp") == "yes";
   return model;
@@ -77,6 +82,8 @@ TransformerModel model_of(const CsvRow& row, const Plan& plan, Assumed& assumed)
 
 PipelineSchedule schedule_of(const CsvRow& row, std::int64_t virtual_stages) {
   const std::string text = row.text("schedule");
+  // The automatic schedule with the memory of 1F1B comes out as the one made by hand, ZB-H1 (arXiv 2401.10241).
+  if (text == "ZB-1p") return PipelineSchedule::zb_h1;
   if (text.starts_with("ZB")) throw RowFailure("pipeline schedule not modelled", text);
   if (contains(text, "GPipe")) return PipelineSchedule::gpipe;
   return virtual_stages > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
@@ -154,12 +161,20 @@ Plan plan_of(const CsvRow& row, Assumed& assumed) {
   plan.sequence = sequence_of(row, assumed);
   plan.virtual_stages = row.maybe_integer("interleave_v").value_or(1);
   plan.schedule = schedule_of(row, plan.virtual_stages);
+  // Megatron-LM, and DeepSpeed with it, send and wait, each tensor-parallel rank its part (arXiv 2104.04473,
+  // section 4.1).
+  plan.blocking_sends = plan.scattered_sends = true;
   plan.recompute = recompute_of(row, assumed);
   plan.sequence_parallel = row.text("sequence_parallel") == "yes";
   plan.zero_stage = zero_stage_of(row);
   plan.dtype = dtype_of_row(row.text("precision"));
   plan.attention = attention_of(row, assumed);
   plan.stage_layers = stages_of(row, row.integer("layers"), checked_product(plan.pp, plan.virtual_stages));
+  // Megatron-LM's fused softmax takes rows four at a time: it is left aside where microbatch x heads is no multiple.
+  constexpr std::int64_t kSoftmaxRows = 4;
+  if (const auto heads = row.maybe_integer("heads"); heads && row.text("family") == "gpt") {
+    plan.fused_softmax = checked_product(plan.microbatch, *heads / plan.tp) % kSoftmaxRows == 0;
+  }
   return plan;
 }
 
@@ -171,7 +186,7 @@ double reference_seconds(const CsvRow& row, const Plan& plan) {
 
 RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const SimulationOptions* options) {
   Assumed assumed;
-  const Plan plan = plan_of(row, assumed);
+  Plan plan = plan_of(row, assumed);
   const TransformerModel model = model_of(row, plan, assumed);
   Cluster cluster = cluster_of_row(row.text("hardware"), row.text("network"), machine);
   if (cluster.devices() != plan.devices()) cluster = cluster.resized(plan.devices());
@@ -179,20 +194,28 @@ RowAnswer evaluate(const CsvRow& row, const MachineOverride& machine, const Simu
     throw RowFailure("data type not supported by the chip",
                      fmt::format("{} on {}", name_of(plan.dtype), cluster.chip.name));
   }
+  switch_off(machine.without, plan, cluster);
   // These runs were measured, so they did fit: memory is not checked.
   Program program = build_program(model, plan);
   map_program(cluster.chip, program);
-  const double predicted = to_seconds(predict(cluster, program).iteration.time).count();
-  const double simulated =
-      options == nullptr ? NAN : to_seconds(simulate(cluster, program, *options).iteration.time).count();
+  RowAnswer answer{.machine = cluster.name, .assumed = std::move(assumed)};
+  const IterationAnswer prediction = predict(cluster, program).iteration;
+  const double predicted = to_seconds(prediction.time).count();
+  answer.predicted_by_cause = prediction.by_cause;
+  double simulated = NAN;
+  if (options != nullptr) {
+    const IterationAnswer simulation = simulate(cluster, program, *options).iteration;
+    simulated = to_seconds(simulation.time).count();
+    answer.simulated_by_cause = simulation.by_cause;
+  }
   const double reference = reference_seconds(row, plan);
-  std::vector<RowMetric> metrics{{"iteration_time_s", predicted, simulated, reference}};
+  answer.metrics.push_back({"iteration_time_s", predicted, simulated, reference});
   if (const auto rate = row.maybe_number("tokens_per_s_per_accel")) {
     const double tokens = static_cast<double>(checked_product(plan.global_batch, plan.sequence));
-    metrics.push_back(
+    answer.metrics.push_back(
         {"tokens_per_second", tokens / predicted, tokens / simulated, *rate * static_cast<double>(plan.devices())});
   }
-  return {cluster.name, std::move(metrics), std::move(assumed)};
+  return answer;
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ std::vector<Ablation> ablate(const Scenario& scenario, const Program& program, c
 }
 
 ExitCode compare_scenario(const Arguments& arguments, const Session& session) {
-  for (const char* flag : {"where", "predict-only"}) {
+  for (const char* flag : {"where", "predict-only", "plot", "without"}) {
     if (arguments.has(flag)) throw ConfigError(fmt::format("--{} goes with --against only", flag));
   }
   const Scenario scenario = scenario_from(arguments, session);
@@ -103,6 +103,13 @@ Verb validate_verb() {
       {{"against", 0, "FILE.csv", "hold tandem against others' numbers; the kind is known by the header", false, {}},
        {"where", 'w', "COLUMN=VALUE", "only rows with this value (repeatable; all must hold)", true, {}},
        {"csv", 0, "OUT.csv", "write every row with predicted, simulated and both errors", false, {}},
+       {"without",
+        0,
+        "EFFECT",
+        "--against training rows: switch an effect off (repeatable; docs/training.md)",
+        true,
+        {}},
+       {"plot", 0, "OUT.svg", "--against: draw every row as published against both answers", false, {}},
        {"predict-only", 0, "", "--against: do not simulate, so that thousands of rows take seconds", false, {}},
        {"time-limit", 0, "SECONDS", "of one row (default 600); a row beyond it fails", false, {}},
        {"no-ablation", 0, "", "do not simulate again with effects switched off", false, {}}}};

@@ -98,6 +98,14 @@ TEST_F(Against, CollectivesNeverBeatTheirLinks) {
   EXPECT_TRUE(json::parse(result.out)["metrics"].contains("bandwidth_bytes_per_s"));
 }
 
+TEST_F(Against, ThePictureHasADotForEachRowAndAnswer) {
+  EXPECT_EQ(operators({"--plot", path("out.svg"), "--where", "id=a"}).status, 0);
+  const std::string svg = text_of_file(path("out.svg"));
+  std::size_t dots = 0;
+  for (auto at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1)) ++dots;
+  EXPECT_EQ(dots, 2U);
+}
+
 TEST_F(Against, TrainingRowsRun) {
   const std::string rows =
       write("t.csv",
@@ -112,6 +120,19 @@ TEST_F(Against, TrainingRowsRun) {
   const json summary = json::parse(result.out);
   EXPECT_EQ(summary["failed"], 1);
   EXPECT_THAT(result.err, HasSubstr("pipeline schedule not modelled"));
+
+  const auto seconds = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"validate", "--against",     rows,    "--cluster",      "dgx-a100", "--predict-only",
+                                   "--where",  "schedule=1F1B", "--csv", path("t-out.csv")};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_EQ(run_tandem(words).status, 0);
+    const std::string csv = text_of_file(path("t-out.csv"));
+    const std::string line = csv.substr(csv.find('\n') + 1);
+    const std::string start = "unfused,any,0.1,";
+    return std::stod(line.substr(line.find(start) + start.size()));
+  };
+  EXPECT_LT(seconds({"--without", "host"}), seconds({}));
+  EXPECT_EQ(run_tandem({"validate", "--against", rows, "--cluster", "dgx-a100", "--without", "hosts"}).status, 2);
 }
 
 }  // namespace

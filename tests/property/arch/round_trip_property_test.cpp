@@ -25,7 +25,7 @@ class Randomiser {
                 : Bytes(whole(least, 2 * least));
   }
   void operator()(std::string_view path, double& field, const Check&, Presence) {
-    if (path.ends_with(".sustained")) {
+    if (path.ends_with(".sustained") || path.ends_with(".misaligned")) {
       field = real(0.1, 1);
       return;
     }

@@ -13,11 +13,12 @@ namespace {
 constexpr auto kGpipe = PipelineSchedule::gpipe;
 constexpr auto kOneF = PipelineSchedule::one_f_one_b;
 constexpr auto kInterleaved = PipelineSchedule::interleaved;
+constexpr auto kZeroBubble = PipelineSchedule::zb_h1;
 
 std::string text(const std::vector<PipelineTask>& tasks) {
   std::string out;
   for (const PipelineTask& task : tasks) {
-    out += task.kind == TaskKind::forward ? 'F' : 'B';
+    out += task.kind == TaskKind::forward ? 'F' : task.kind == TaskKind::backward ? 'B' : 'W';
     out += std::to_string(task.microbatch);
     if (task.chunk > 0) out += '.' + std::to_string(task.chunk);
     out += ' ';
@@ -39,6 +40,11 @@ TEST(PipelineTasks, InterleavedFollowsMegatron) {
             "F0 F1 F0.1 B0.1 F1.1 B1.1 F2 B0 F3 B1 F2.1 B2.1 F3.1 B3.1 B2 B3 ");
 }
 
+TEST(PipelineTasks, ZeroBubblePutsWeightsOffByTheStage) {
+  EXPECT_EQ(text(pipeline_tasks(kZeroBubble, 3, 0, 4)), "F0 F1 F2 B0 W0 F3 B1 W1 B2 W2 B3 W3 ");
+  EXPECT_EQ(text(pipeline_tasks(kZeroBubble, 3, 2, 4)), "F0 B0 F1 B1 F2 B2 W0 F3 B3 W1 W2 W3 ");
+}
+
 TEST(PipelineTasks, EveryMicrobatchRunsOnceEachWay) {
   for (const std::int64_t chunks : {1, 2, 3}) {
     for (std::int64_t stage = 0; stage < 4; ++stage) {
@@ -58,14 +64,15 @@ TEST(PipelineTasks, RefusesWhatCannotBeScheduled) {
 }
 
 TEST(InFlight, CountsHeldActivations) {
-  for (const PipelineSchedule schedule : {kGpipe, kOneF, kInterleaved}) {
+  for (const PipelineSchedule schedule : {kGpipe, kOneF, kInterleaved, kZeroBubble}) {
     const std::int64_t chunks = schedule == kInterleaved ? 2 : 1;
+    const TaskKind last = schedule == kZeroBubble ? TaskKind::weight : TaskKind::backward;
     for (std::int64_t stage = 0; stage < 4; ++stage) {
       for (const std::int64_t microbatches : {4, 8, 16}) {
         std::int64_t held = 0;
         std::int64_t most = 0;
         for (const PipelineTask& task : pipeline_tasks(schedule, 4, stage, microbatches, chunks)) {
-          held += task.kind == TaskKind::forward ? 1 : -1;
+          held += task.kind == TaskKind::forward ? 1 : task.kind == last ? -1 : 0;
           most = std::max(most, held);
         }
         EXPECT_EQ(in_flight(schedule, 4, stage, microbatches, chunks), most);
@@ -88,6 +95,40 @@ TEST(PipelineTime, BubbleEqualsTheClosedFormForEvenStages) {
       }
     }
   }
+}
+
+// (p - 1)(F + B - W) for any times with W no longer than F or B: Qi et al., arXiv 2401.10241, table 1.
+TEST(PipelineTime, ZeroBubbleEqualsTheClosedForm) {
+  for (const std::int64_t stages : {1, 2, 4, 8}) {
+    for (const std::int64_t microbatches : {8, 16, 32}) {
+      for (const auto& [f, b, w] : {std::tuple(1.0, 1.0, 1.0), {2.0, 3.0, 2.0}, {2.0, 2.0, 1.0}, {3.0, 4.0, 2.5}}) {
+        const std::vector<StageTimes> even(static_cast<std::size_t>(stages),
+                                           {.forward = Seconds(f), .backward = Seconds(b), .weight = Seconds(w)});
+        const auto p = static_cast<double>(stages - 1);
+        EXPECT_NEAR(pipeline_time(kZeroBubble, microbatches, 1, even).total.count(),
+                    static_cast<double>(microbatches) * (f + b + w) + p * (f + b - w), 1e-9)
+            << stages << ' ' << microbatches;
+      }
+      const std::vector<StageTimes> alike(static_cast<std::size_t>(stages),
+                                          {.forward = Seconds(1), .backward = Seconds(1), .weight = Seconds(1)});
+      EXPECT_NEAR(pipeline_time(kZeroBubble, microbatches, 1, alike).total.count(),
+                  3.0 * static_cast<double>(microbatches) * (1 + bubble_fraction(kZeroBubble, stages, microbatches)),
+                  1e-9);
+    }
+  }
+}
+
+// A blocking sender of c loses c after every task but those at the ends of the pipeline.
+TEST(PipelineTime, BlockingSendsHoldTheSender) {
+  std::vector<StageTimes> stages(2, {Seconds(1), Seconds(2), Seconds(0.25), Seconds(0.25)});
+  stages[0].held_forward = stages[1].held_backward = Seconds(0.25);
+  // Stage 0: m forwards that each wait for their send; the last backward comes when stage 1 has sent it.
+  EXPECT_NEAR(pipeline_time(kOneF, 1, 1, stages).total.count(), 6.5, 1e-12);
+  std::vector<StageTimes> asynchronous = stages;
+  for (StageTimes& stage : asynchronous) stage.held_forward = stage.held_backward = Seconds(0);
+  // In steady state the stage that sends gradients needs a quarter more for each microbatch.
+  const double blocked = pipeline_time(kOneF, 40, 1, stages).total.count();
+  EXPECT_NEAR(blocked - pipeline_time(kOneF, 40, 1, asynchronous).total.count(), 39 * 0.25, 0.5);
 }
 
 // GPipe with a send of c between stages: (m + p - 1)(tf + tb) + 2(p - 1)c.

@@ -22,6 +22,7 @@ struct Degrees {
   std::int64_t tp = 1, pp = 1, dp = 1, global_batch = 1;
   PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
   std::int64_t virtual_stages = 1;
+  bool blocking_sends = false;
 };
 
 inline Plan make_plan(const Degrees& degrees) {
@@ -32,6 +33,7 @@ inline Plan make_plan(const Degrees& degrees) {
   plan.global_batch = degrees.global_batch;
   plan.schedule = degrees.schedule;
   plan.virtual_stages = degrees.virtual_stages;
+  plan.blocking_sends = degrees.blocking_sends;
   plan.sequence = 1;
   return plan;
 }

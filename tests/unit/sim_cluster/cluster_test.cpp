@@ -50,15 +50,31 @@ TEST(Cluster, PipelineHasTheIdealBubble) {
   }
 }
 
+// (p - 1)(F + B - W): Qi et al., arXiv 2401.10241, table 1.
+TEST(Cluster, ZeroBubbleHasItsIdealBubble) {
+  SimulationOptions ideal_links;
+  ideal_links.ideal.links = true;
+  Case given = make_case({.pp = 4, .global_batch = 8, .schedule = PipelineSchedule::zb_h1}, 100us, 150us);
+  given.program.layers[0].weight = {ComputeStep{3}};
+  given.slices.push_back(compute_slice("weight", 80us));
+  given.program.slices.push_back({.name = "weight", .graph = {}, .mappings = {}, .schedule = {}});
+  const ClusterRun played = run(star(4), given, ideal_links);
+  EXPECT_NEAR(static_cast<double>(played.time.count()), 8 * 330e6 + 3 * (100e6 + 150e6 - 80e6) + 10e6, 50);
+}
+
 struct ScheduleCase {
   PipelineSchedule schedule;
   std::int64_t virtual_stages;
+  bool blocking_sends = false;
 };
 class Schedules : public ::testing::TestWithParam<ScheduleCase> {};
 
 TEST_P(Schedules, UnequalStagesEqualTheClosedForm) {
-  const Degrees plan{
-      .pp = 4, .global_batch = 8, .schedule = GetParam().schedule, .virtual_stages = GetParam().virtual_stages};
+  const Degrees plan{.pp = 4,
+                     .global_batch = 8,
+                     .schedule = GetParam().schedule,
+                     .virtual_stages = GetParam().virtual_stages,
+                     .blocking_sends = GetParam().blocking_sends};
   Case given = make_case(plan, 100us, 200us);
   send_between_stages(given.program, 1'000'000);
   std::vector<StageTimes> times;
@@ -71,6 +87,10 @@ TEST_P(Schedules, UnequalStagesEqualTheClosedForm) {
                      .send_forward = given.program.stages[i].send_forward / Bandwidth(100e9) + 5us,
                      .send_backward = given.program.stages[i].send_backward / Bandwidth(100e9) + 5us});
   }
+  for (std::size_t i = 0; i < times.size() && plan.blocking_sends; ++i) {
+    if (i + 1 < times.size()) times[i].held_forward = times[i].send_forward;
+    if (i > 0) times[i].held_backward = times[i].send_backward;
+  }
   Cluster cluster = star(4);
   cluster.overhead.send = 3us;  // and twice 1 us of latency
   const PipelineTime closed = pipeline_time(plan.schedule, plan.global_batch, plan.virtual_stages, times);
@@ -80,7 +100,11 @@ TEST_P(Schedules, UnequalStagesEqualTheClosedForm) {
 INSTANTIATE_TEST_SUITE_P(All, Schedules,
                          ::testing::Values(ScheduleCase{PipelineSchedule::gpipe, 1},
                                            ScheduleCase{PipelineSchedule::one_f_one_b, 1},
-                                           ScheduleCase{PipelineSchedule::interleaved, 2}));
+                                           ScheduleCase{PipelineSchedule::interleaved, 2},
+                                           ScheduleCase{PipelineSchedule::zb_h1, 1},
+                                           ScheduleCase{PipelineSchedule::gpipe, 1, true},
+                                           ScheduleCase{PipelineSchedule::one_f_one_b, 1, true},
+                                           ScheduleCase{PipelineSchedule::interleaved, 2, true}));
 
 TEST(Cluster, TensorParallelCollectiveIsPartOfItsLayer) {
   Case given = make_case({.tp = 4, .global_batch = 2}, 100us, 200us);

@@ -187,6 +187,8 @@ TEST_F(PlanFile, ResolvedTextReadsBackEqual) {
   plan.fp32_gradients = false;
   plan.attention = Attention::flash;
   plan.overlap_gradients = true;
+  plan.blocking_sends = plan.scattered_sends = true;
+  plan.fused_softmax = false;
   plan.fusion = Fusion::none;
   EXPECT_EQ(load_plan(write(to_yaml(plan))), plan);
 }

@@ -92,6 +92,44 @@ TEST(Program, TensorParallelReducesTwiceForwardAndTwiceBackward) {
   EXPECT_THAT(exchanges(program.layers[2].backward), ElementsAre("tp.all_reduce"));
 }
 
+TEST(Program, ScatteredSendsAreGatheredAtTheirEnds) {
+  Plan plan = plan_of(4);
+  plan.pp = 2;
+  plan.dp = 1;
+  plan.stage_layers.clear();
+  const Program whole = build_program(small_gpt(), plan);
+  plan.scattered_sends = true;
+  const Program scattered = build_program(small_gpt(), plan);
+  EXPECT_EQ(whole.layers.size(), 3u);
+  ASSERT_EQ(scattered.layers.size(), 5u);
+  EXPECT_EQ(scattered.stages[0].send_forward * 4, whole.stages[0].send_forward);
+  EXPECT_THAT(exchanges(scattered.layers[3].forward), ElementsAre("tp.all_gather.activations"));
+  EXPECT_THAT(exchanges(scattered.layers[4].backward), ElementsAre("tp.all_gather.activations"));
+  EXPECT_EQ(bytes_of(scattered.layers[3].forward, "tp.all_gather.activations"), whole.stages[0].send_forward);
+  EXPECT_EQ(scattered.stages[0].layers.back().layer, 4);
+  EXPECT_EQ(scattered.stages[1].layers.front().layer, 3);
+}
+
+TEST(Program, ZeroBubbleTakesTheGradientsOfWeightsApart) {
+  Plan plan = plan_of(1);
+  const Program together = build_program(small_gpt(), plan);
+  plan.schedule = PipelineSchedule::zb_h1;
+  const Program apart = build_program(small_gpt(), plan);
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::size_t data = 0, weights = 0;
+    for (const Operator* op : operators(apart, apart.layers[i].backward)) {
+      EXPECT_NE(op->pass, Pass::backward_weight) << op->name;
+      ++data;
+    }
+    for (const Operator* op : operators(apart, apart.layers[i].weight)) {
+      EXPECT_EQ(op->pass, Pass::backward_weight) << op->name;
+      ++weights;
+    }
+    EXPECT_EQ(data + weights, operators(together, together.layers[i].backward).size()) << apart.layers[i].name;
+    EXPECT_THAT(together.layers[i].weight, IsEmpty());
+  }
+}
+
 TEST(Program, SequenceParallelGathersAndScattersInstead) {
   Plan plan = plan_of(4);
   plan.sequence_parallel = true;
