@@ -40,7 +40,10 @@ nlohmann::ordered_json plan_json(const Plan& plan) {
           {"dtype", name_of(plan.dtype)},
           {"fp32_gradients", plan.fp32_gradients},
           {"attention", name_of(plan.attention)},
+          {"fused_softmax", plan.fused_softmax},
           {"overlap_gradients", plan.overlap_gradients},
+          {"blocking_sends", plan.blocking_sends},
+          {"scattered_sends", plan.scattered_sends},
           {"fusion", name_of(plan.fusion)}};
 }
 
@@ -64,7 +67,10 @@ Plan plan_from_json(const json& object) {
   plan.dtype = enum_at<DataType>(object, "dtype");
   object.at("fp32_gradients").get_to(plan.fp32_gradients);
   plan.attention = enum_at<Attention>(object, "attention");
+  object.at("fused_softmax").get_to(plan.fused_softmax);
   object.at("overlap_gradients").get_to(plan.overlap_gradients);
+  object.at("blocking_sends").get_to(plan.blocking_sends);
+  object.at("scattered_sends").get_to(plan.scattered_sends);
   plan.fusion = enum_at<Fusion>(object, "fusion");
   return plan;
 }
@@ -123,7 +129,10 @@ std::string describe(const Plan& plan) {
   if (plan.sequence_parallel) text += ", sequence parallel";
   if (plan.attention == Attention::flash) text += ", flash attention";
   if (plan.zero_stage > 0) text += fmt::format(", ZeRO {}", plan.zero_stage);
+  if (!plan.fused_softmax) text += ", softmax by parts";
   if (plan.overlap_gradients) text += ", overlapped gradients";
+  if (plan.blocking_sends) text += ", blocking sends";
+  if (plan.scattered_sends) text += ", scattered sends";
   if (plan.pp > 1) text += fmt::format(", {}", name_of(plan.schedule));
   if (!plan.stage_layers.empty() && plan.stage_layers.size() > 1) {
     text += fmt::format(", stages {}", fmt::join(plan.stage_layers, " "));

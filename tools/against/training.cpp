@@ -76,6 +76,8 @@ TransformerModel model_of(const CsvRow& row, const Plan& plan, Assumed& assumed)
     dimensions.vocab = padded_vocabulary(dimensions.vocab, plan.tp);
   }
   TransformerModel model = make_model(row.text("family"), row.text("model"), dimensions);
+  // Attention and MLP side by side: Jiang et al. (arXiv 2402.15627), section 3.1.
+  if (contains(row.text("model"), "MegaScale")) model.parallel_residual = true;
   if (row.has("gated_mlp")) model.gated_mlp = row.text("gated_mlp") == "yes";
   return model;
 }
@@ -164,6 +166,8 @@ Plan plan_of(const CsvRow& row, Assumed& assumed) {
   // Megatron-LM, and DeepSpeed with it, send and wait, each tensor-parallel rank its part (arXiv 2104.04473,
   // section 4.1).
   plan.blocking_sends = plan.scattered_sends = true;
+  // llm-foundry's MPT runs PyTorch operator by operator.
+  if (row.text("family") == "mpt") plan.fusion = Fusion::none;
   plan.recompute = recompute_of(row, assumed);
   plan.sequence_parallel = row.text("sequence_parallel") == "yes";
   plan.zero_stage = zero_stage_of(row);

@@ -118,17 +118,16 @@ TEST(PipelineTime, ZeroBubbleEqualsTheClosedForm) {
   }
 }
 
-// A blocking sender of c loses c after every task but those at the ends of the pipeline.
+// GPipe on two stages: each of m forwards but the last stage's, and each of m backwards but the first stage's, holds
+// its device for a send of c: (m + 1)(tf + tb) + 2 m c.
 TEST(PipelineTime, BlockingSendsHoldTheSender) {
   std::vector<StageTimes> stages(2, {Seconds(1), Seconds(2), Seconds(0.25), Seconds(0.25)});
   stages[0].held_forward = stages[1].held_backward = Seconds(0.25);
-  // Stage 0: m forwards that each wait for their send; the last backward comes when stage 1 has sent it.
-  EXPECT_NEAR(pipeline_time(kOneF, 1, 1, stages).total.count(), 6.5, 1e-12);
-  std::vector<StageTimes> asynchronous = stages;
-  for (StageTimes& stage : asynchronous) stage.held_forward = stage.held_backward = Seconds(0);
-  // In steady state the stage that sends gradients needs a quarter more for each microbatch.
-  const double blocked = pipeline_time(kOneF, 40, 1, stages).total.count();
-  EXPECT_NEAR(blocked - pipeline_time(kOneF, 40, 1, asynchronous).total.count(), 39 * 0.25, 0.5);
+  for (const std::int64_t m : {1, 4, 40}) {
+    EXPECT_NEAR(pipeline_time(kGpipe, m, 1, stages).total.count(),
+                static_cast<double>(m + 1) * 3 + 2.0 * static_cast<double>(m) * 0.25, 1e-9)
+        << m;
+  }
 }
 
 // GPipe with a send of c between stages: (m + p - 1)(tf + tb) + 2(p - 1)c.
