@@ -2,16 +2,36 @@
 #include "workloads/mapping.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tandem {
 
+namespace {
+
+/// How often the boundary that all rows begin on is halved below `unit`.
+int halvings(const Operator& op, std::int64_t unit) {
+  const std::int64_t element = size_of(op.dtype).value();
+  int worst = 0;
+  for (const std::int64_t extent : {op.matmul.m, op.matmul.n, op.matmul.k}) {
+    if (extent <= 1) continue;  // a vector has no second row
+    int count = 0;
+    for (std::int64_t boundary = unit; boundary > element && checked_product(extent, element) % boundary != 0;
+         boundary /= 2) {
+      ++count;
+    }
+    worst = std::max(worst, count);
+  }
+  return worst;
+}
+
+}  // namespace
+
 Frequency matmul_clock(const Chip& chip, const Operator& op) {
   const std::int64_t unit = chip.tensor.row_alignment.value();
-  if (unit <= 1) return chip.tensor_clock();
   const std::int64_t element = size_of(op.dtype).value();
-  const auto whole = [&](std::int64_t extent) { return extent == 1 || checked_product(extent, element) % unit == 0; };
-  const bool aligned = whole(op.matmul.m) && whole(op.matmul.n) && whole(op.matmul.k);
-  return aligned ? chip.tensor_clock() : chip.tensor_clock() * chip.tensor.misaligned;
+  if (unit <= element) return chip.tensor_clock();
+  const double most = std::log2(static_cast<double>(unit) / static_cast<double>(element));
+  return chip.tensor_clock() * std::pow(chip.tensor.misaligned, halvings(op, unit) / most);
 }
 namespace {
 
