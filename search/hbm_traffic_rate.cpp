@@ -194,7 +194,8 @@ HbmPrediction predict_hbm(const Hbm& hbm, const HbmTraffic& traffic) {
   const double most =
       std::min(hbm.bandwidth.value(), sum.bytes / std::max(sum.time, 1e-15)) * refresh_share(hbm.timing);
   if (traffic.offered > 0) return open_loop(hbm, traffic, sum, most);
-  const double round_trip = unloaded(hbm, sum, most);
+  // Atoms of a window wait for each other: half of what the slowest channel needs for it in the mean.
+  const double round_trip = unloaded(hbm, sum, most) + slowest(hbm, sampler.stretch(window)) / 2;
   const double in_flight = static_cast<double>(traffic.window.value()) / std::max(1e-9, 1 - traffic.writes);
   const double rate = std::min(most, in_flight / round_trip);
   return {Bandwidth(rate), Seconds(std::max(round_trip, in_flight / rate))};
