@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "workloads/array_accesses.h"
 #include "workloads/mapping.h"
 
 namespace tandem {
@@ -27,14 +28,57 @@ std::int64_t preload(Dataflow dataflow, std::int64_t rows) {
   return dataflow == Dataflow::output_stationary ? 0 : rows;
 }
 
-/// Sum over the folds of max(stream, rows of the fold): loading the next fold, or shifting results out, takes a cycle
-/// per row and shows only where it takes longer than the stream it hides behind.
-std::int64_t stream_folds(const TensorCores& cores, const Folding& work, std::int64_t stream) {
+/// Sum over the folds of one column of folds of max(stream, rows of the fold): loading the next fold, or shifting
+/// results out, takes a cycle per row and shows only where it takes longer than the stream it hides behind.
+std::int64_t stream_column(const TensorCores& cores, const Folding& work, std::int64_t stream) {
   const std::int64_t whole = work.held_rows / cores.rows;
   const std::int64_t part = work.held_rows % cores.rows;
   std::int64_t column = checked_product(whole, std::max(stream, cores.rows));
   if (part != 0) column += std::max(stream, part);
-  return checked_product(column, ceil_div(work.held_cols, cores.cols));
+  return column;
+}
+
+/// Of an extent cut into `size`, the last part.
+std::int64_t last_part(std::int64_t extent, std::int64_t size) { return extent % size == 0 ? size : extent % size; }
+
+/// Cycles from the end of the last fold's stream until every result is out. A fold's last result leaves rows + cols - 2
+/// cycles after its stream ends; a small last fold behind a large one does not wait for that, but the tile does. The
+/// folds go through the rows of a column of folds, `column` cycles, and then to the next.
+std::int64_t drain(const TensorCores& cores, const Folding& work, std::int64_t stream, std::int64_t column) {
+  const std::int64_t last_rows = last_part(work.held_rows, cores.rows);
+  const std::int64_t last_cols = last_part(work.held_cols, cores.cols);
+  const bool shifts_out = cores.dataflow == Dataflow::output_stationary;
+  const std::int64_t step = std::max(stream, shifts_out ? cores.rows : last_rows);
+  const bool has_row_before = work.held_rows > cores.rows, has_column_before = work.held_cols > cores.cols;
+  std::int64_t cycles = last_rows + last_cols;
+  if (has_row_before) cycles = std::max(cycles, cores.rows + last_cols - step);
+  if (has_column_before) cycles = std::max(cycles, last_rows + cores.cols - column);
+  if (has_row_before && has_column_before) cycles = std::max(cycles, cores.rows + cores.cols - column - step);
+  return cycles - 2;
+}
+
+TileCycles serial_folds(const TensorCores& cores, std::int64_t stream, std::int64_t folds) {
+  TileCycles cycles;
+  const std::int64_t fill = preload(cores.dataflow, cores.rows) + cores.rows + cores.cols - 2;
+  cycles.fill_drain = Cycles(checked_product(folds, fill));
+  cycles.total = Cycles(checked_product(folds, stream)) + cycles.fill_drain;
+  cycles.steady = cycles.total;
+  return cycles;
+}
+
+TileCycles overlapped_folds(const TensorCores& cores, const Folding& work, std::int64_t stream, std::int64_t folds) {
+  TileCycles cycles;
+  const std::int64_t column = stream_column(cores, work, stream);
+  cycles.steady = Cycles(checked_product(column, ceil_div(work.held_cols, cores.cols)));
+  // Set-up of the first fold shows in full instead of behind a stream; shifting out the last outputs is not counted.
+  const std::int64_t first_rows = std::min(work.held_rows, cores.rows);
+  const std::int64_t last_rows = last_part(work.held_rows, cores.rows);
+  const std::int64_t lone_rows = cores.dataflow == Dataflow::output_stationary ? last_rows : first_rows;
+  const std::int64_t not_hidden = std::max(stream, lone_rows) - stream;
+  const std::int64_t exposed = preload(cores.dataflow, first_rows) + drain(cores, work, stream, column);
+  cycles.total = cycles.steady - Cycles(not_hidden) + Cycles(exposed);
+  cycles.fill_drain = cycles.total - Cycles(checked_product(folds, stream));
+  return cycles;
 }
 
 TileCycles one_array(const TensorCores& cores, double rate, const TileShape& tile) {
@@ -42,27 +86,7 @@ TileCycles one_array(const TensorCores& cores, double rate, const TileShape& til
   const auto stream = static_cast<std::int64_t>(std::ceil(static_cast<double>(work.streamed) / rate));
   const std::int64_t folds =
       checked_product(ceil_div(work.held_rows, cores.rows), ceil_div(work.held_cols, cores.cols));
-  const std::int64_t streamed = checked_product(folds, stream);
-  TileCycles cycles;
-  if (!cores.overlap_folds) {
-    const std::int64_t fill = preload(cores.dataflow, cores.rows) + cores.rows + cores.cols - 2;
-    cycles.fill_drain = Cycles(checked_product(folds, fill));
-    cycles.total = Cycles(streamed) + cycles.fill_drain;
-    cycles.steady = cycles.total;
-    return cycles;
-  }
-  const auto part = [](std::int64_t extent, std::int64_t size) { return extent % size == 0 ? size : extent % size; };
-  const std::int64_t first_rows = std::min(work.held_rows, cores.rows);
-  const std::int64_t last_rows = part(work.held_rows, cores.rows);
-  const std::int64_t last_cols = part(work.held_cols, cores.cols);
-  cycles.steady = Cycles(stream_folds(cores, work, stream));
-  // Set-up of the first fold shows in full instead of behind a stream; shifting out the last outputs is not counted.
-  const std::int64_t lone_rows = cores.dataflow == Dataflow::output_stationary ? last_rows : first_rows;
-  const std::int64_t not_hidden = std::max(stream, lone_rows) - stream;
-  const std::int64_t exposed = preload(cores.dataflow, first_rows) + last_rows + last_cols - 2;
-  cycles.total = cycles.steady - Cycles(not_hidden) + Cycles(exposed);
-  cycles.fill_drain = cycles.total - Cycles(streamed);
-  return cycles;
+  return cores.overlap_folds ? overlapped_folds(cores, work, stream, folds) : serial_folds(cores, stream, folds);
 }
 
 }  // namespace
@@ -88,23 +112,8 @@ TileCycles tile_cycles(const TensorCores& cores, DataType dtype, const TileShape
 }
 
 Bytes tile_local_traffic(const TensorCores& cores, DataType dtype, const TileShape& tile) {
-  const std::int64_t a = checked_product(tile.m, tile.k);
-  const std::int64_t b = checked_product(tile.k, tile.n);
-  const std::int64_t c = checked_product(tile.m, tile.n);
-  std::int64_t reads = 0;
-  std::int64_t results = c;
-  switch (cores.dataflow) {
-    case Dataflow::weight_stationary: reads = checked_product(a, ceil_div(tile.n, cores.cols)) + b; break;
-    case Dataflow::input_stationary: reads = a + checked_product(b, ceil_div(tile.m, cores.cols)); break;
-    case Dataflow::output_stationary:
-      reads = checked_product(a, ceil_div(tile.n, cores.cols)) + checked_product(b, ceil_div(tile.m, cores.rows));
-      break;
-  }
-  if (!cores.accumulators && cores.dataflow != Dataflow::output_stationary) {
-    results =
-        checked_product(c, 2 * ceil_div(tile.k, cores.rows) - 1);  // written per fold, read back but for the first
-  }
-  return size_of(dtype) * reads + kPartialSum * results;
+  const ArrayAccesses words = array_accesses(cores, tile);
+  return size_of(dtype) * (words.a_reads + words.b_reads) + kPartialSum * (words.c_writes + words.c_reads);
 }
 
 }  // namespace tandem

@@ -29,7 +29,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::vector<ReferenceKind> all_kinds() { return {operators_kind(), collectives_kind(), training_kind(), hbm_kind()}; }
+std::vector<ReferenceKind> all_kinds() {
+  return {operators_kind(), collectives_kind(), training_kind(), hbm_kind(), scalesim_kind()};
+}
 
 void require_plausible(const std::vector<RowMetric>& metrics, Answers answers) {
   if (metrics.empty()) throw RowFailure("the row states no reference value", "");
@@ -37,7 +39,9 @@ void require_plausible(const std::vector<RowMetric>& metrics, Answers answers) {
     if (!(metric.reference > 0) || !std::isfinite(metric.reference)) {
       throw RowFailure("the reference value is not positive", metric.name);
     }
-    const bool simulated = answers == Answers::predicted || (metric.simulated > 0 && std::isfinite(metric.simulated));
+    const bool is_absent =
+        std::isnan(metric.simulated) && (answers == Answers::predicted || &metric != &metrics.front());
+    const bool simulated = is_absent || (metric.simulated > 0 && std::isfinite(metric.simulated));
     if (!(metric.predicted > 0) || !std::isfinite(metric.predicted) || !simulated) {
       throw RowFailure("no positive answer",
                        fmt::format("{}: predicted {}, simulated {}", metric.name, metric.predicted, metric.simulated));
@@ -88,6 +92,7 @@ std::string run_row(const ReferenceKind& kind, const CsvRow& row, const MachineO
   try {
     const RowAnswer answer = evaluate(kind, row, machine, options);
     reply = {{"machine", answer.machine}, {"metrics", Json::array()}, {"assumed", answer.assumed}};
+    reply["causes"] = answer.causes;
     reply["predicted"] = to_json(answer.predicted_by_cause);
     reply["simulated"] = to_json(answer.simulated_by_cause);
     for (const RowMetric& metric : answer.metrics) {
@@ -125,6 +130,7 @@ RowOutcome read_reply(std::size_t row, const TaskOutcome& outcome) {
   result.answer.predicted_by_cause = by_cause_from(reply["predicted"]);
   result.answer.simulated_by_cause = by_cause_from(reply["simulated"]);
   result.answer.assumed = reply["assumed"].get<std::vector<std::string>>();
+  result.answer.causes = reply["causes"].get<std::vector<std::string>>();
   return result;
 }
 

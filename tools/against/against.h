@@ -34,8 +34,9 @@ class RowFailure : public std::runtime_error {
 
 /// One quantity of a row in three answers.
 struct RowMetric {
-  std::string name;                                    ///< "latency_s", "tokens_per_second"
-  double predicted = 0, simulated = 0, reference = 0;  ///< simulated: NaN if it was not asked for
+  std::string name;  ///< "latency_s", "tokens_per_second"
+  /// simulated: NaN if it was not asked for, or (but for the main one) if the simulation has no such count
+  double predicted = 0, simulated = 0, reference = 0;
 };
 
 /// What a row came to: the machine it was run on, and its quantities, the kind's main one first.
@@ -45,6 +46,7 @@ struct RowAnswer {
   std::vector<std::string> assumed{};  ///< where the row does not say: "112 heads"
   /// Of the main quantity, where it is a time with parts.
   std::optional<TimeByCause> predicted_by_cause{}, simulated_by_cause{};
+  std::vector<std::string> causes{};  ///< why the answer differs from the reference, where that is known
 };
 
 /// Machines that replace those the rows name.
@@ -66,6 +68,7 @@ struct ReferenceKind {
 ReferenceKind operators_kind();
 ReferenceKind collectives_kind();
 ReferenceKind hbm_kind();
+ReferenceKind scalesim_kind();
 ReferenceKind training_kind();
 
 /// ConfigError that lists the kinds and their columns if none fits.

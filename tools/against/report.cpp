@@ -251,7 +251,7 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
     text += fmt::format("{0}_predicted,{0}_simulated,{0}_reference,{0}_error_predicted,{0}_error_simulated,", name);
   }
   const CauseColumns causes(outcomes);
-  text += causes.header() + "machine,assumed,failure\n";
+  text += causes.header() + "machine,assumed,causes,failure\n";
   for (const RowOutcome& outcome : outcomes) {
     for (const CsvField& field : table.rows[outcome.row]) text += csv_quoted(field.text) + ",";
     for (const std::string& name : names) {
@@ -266,7 +266,8 @@ std::string against_csv(const CsvTable& table, const std::vector<RowOutcome>& ou
                           cell(relative_error(metric->simulated, metric->reference)));
     }
     text += causes.cells(outcome.answer) + csv_quoted(outcome.answer.machine) + "," +
-            csv_quoted(fmt::format("{}", fmt::join(outcome.answer.assumed, "; "))) + "," + csv_quoted(outcome.failure) +
+            csv_quoted(fmt::format("{}", fmt::join(outcome.answer.assumed, "; "))) + "," +
+            csv_quoted(fmt::format("{}", fmt::join(outcome.answer.causes, "; "))) + "," + csv_quoted(outcome.failure) +
             "\n";
   }
   return text;
