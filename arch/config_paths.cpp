@@ -33,7 +33,7 @@ fs::path config_directory() {
   std::error_code failed;
   const fs::path executable = fs::read_symlink("/proc/self/exe", failed);
   if (!failed) {
-    const fs::path installed = executable.parent_path().parent_path() / "share" / "tandem" / "configs";
+    fs::path installed = executable.parent_path().parent_path() / "share" / "tandem" / "configs";
     if (fs::is_directory(installed, failed)) return installed;
   }
   return TANDEM_SOURCE_CONFIGS;
@@ -46,7 +46,7 @@ fs::path find_config(std::string_view kind, const std::string& name_or_path) {
   const bool is_bare = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
   if (is_bare) {
     for (const char* extension : {".yaml", ".json"}) {
-      const fs::path shipped = folder / (name_or_path + extension);
+      fs::path shipped = folder / (name_or_path + extension);
       if (fs::is_regular_file(shipped, failed)) return shipped;
     }
   }

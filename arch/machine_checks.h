@@ -4,13 +4,16 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "arch/support/config_reader.h"
 
 namespace tandem::machine_checks {
 
 inline Check within(double lowest, double highest, std::string expected) {
-  return [=](double x) { return x >= lowest && x <= highest ? std::string() : expected; };
+  return [lowest, highest, expected = std::move(expected)](double x) {
+    return x >= lowest && x <= highest ? std::string() : expected;
+  };
 }
 
 inline const Check count = within(1, 1 << 20, "a count from 1 to 1048576");

@@ -157,7 +157,27 @@ double tile_time_per_k(const Chip& chip, const Operator& op, double rate, const 
 }  // namespace
 
 OperatorBound::OperatorBound(const Chip& chip)
-    : chip_(chip), memory_rate_(sustained_bandwidth(chip, std::numeric_limits<double>::infinity()).value()) {}
+    : chip_(chip),
+      memory_rate_(sustained_bandwidth(chip, std::numeric_limits<double>::infinity()).value()),
+      memory_latency_(chip.dma.setup + hbm_latency(chip.hbm)),
+      noc_latency_(chip.noc.latency + chip.glb.latency) {}
+
+/// Launch, and the way of the first operands in and of the last results out.
+Seconds OperatorBound::outside(const Operator& op) const {
+  Seconds time = is_matmul(op.kind) ? chip_.launch.device_tensor : chip_.launch.device_vector;
+  for (const std::vector<Operand>* operands : {&op.inputs, &op.outputs}) {
+    bool in_memory = false;
+    bool in_buffer = false;
+    for (const Operand& operand : *operands) {
+      if (operand.bytes.value() == 0) continue;
+      in_memory = in_memory || operand.where == Residency::hbm;
+      in_buffer = in_buffer || operand.where != Residency::core;
+    }
+    if (in_memory) time += memory_latency_;
+    if (in_buffer) time += noc_latency_;
+  }
+  return time * (1 - kRounding);
+}
 
 Seconds OperatorBound::memory_time(const Operator& op) const {
   auto bytes = static_cast<double>(op.hbm_bytes().value());
@@ -189,16 +209,15 @@ Seconds OperatorBound::best_tile_time(const Operator& op) const {
 }
 
 Seconds OperatorBound::quick(const Operator& op) const {
-  const Seconds outside = std::max(memory_time(op), vector_time(chip_, op)) * (1 - kRounding);
-  if (!is_matmul(op.kind)) return chip_.launch.device_vector + outside;
-  return chip_.launch.device_tensor +
-         std::max({outside, stream_time(chip_, op) * (1 - kRounding), port_time(chip_, op) * (1 - kRounding)});
+  Seconds least = std::max(memory_time(op), vector_time(chip_, op));
+  if (is_matmul(op.kind)) least = std::max({least, stream_time(chip_, op), port_time(chip_, op)});
+  return outside(op) + least * (1 - kRounding);
 }
 
 Seconds OperatorBound::close(const Operator& op) const {
   const Seconds time = quick(op);
   if (!is_matmul(op.kind)) return time;
-  return std::max(time, chip_.launch.device_tensor + best_tile_time(op));
+  return std::max(time, outside(op) + best_tile_time(op));
 }
 
 Seconds least_graph_time(const WorkGraph& graph, std::span<const Operator> operators, std::span<const Seconds> times) {

@@ -18,7 +18,7 @@ class OperatorBound {
   /// `chip` must outlive this.
   explicit OperatorBound(const Chip& chip);
 
-  /// No mapping of `op` is predicted faster. The largest of, each as if alone:
+  /// No mapping of `op` is predicted faster: launch and the latencies in and out, and the largest of, each as if alone:
   /// - the arrays' streams, folds as coarse as the whole problem's (the sum of ceilings is no less than the ceiling of
   ///   the sum);
   /// - HBM: every operand once; and of the three ways to reuse blocks in the global buffer the one with least traffic:
@@ -34,11 +34,13 @@ class OperatorBound {
   [[nodiscard]] Seconds close(const Operator& op) const;
 
  private:
+  [[nodiscard]] Seconds outside(const Operator& op) const;
   [[nodiscard]] Seconds memory_time(const Operator& op) const;
   [[nodiscard]] Seconds best_tile_time(const Operator& op) const;
 
   const Chip& chip_;
   double memory_rate_ = 0;  ///< bytes per second, in the long run
+  Seconds memory_latency_{}, noc_latency_{};
 };
 
 /// Operators by number, and their dependences.
